@@ -1,0 +1,36 @@
+"""The C core as Python sees it: the only code that imports the cffi module.
+
+Every function here makes one call into C, during which other Python threads run, and turns its
+status into an exception of `cortext.errors`.  Handles keep their memory until Python drops them;
+`close` only ends what is behind them, so a call that races with it gets ClosedError, never a
+freed pointer.
+"""
+
+from cortext._native.encoder import EncoderHandle, LlamaBinding, PoolingType
+from cortext._native.engine import EngineHandle, MessageRow, RecallRows, StatsRow
+from cortext._native.process import (
+    amx_is_safe,
+    fail_allocation,
+    force_simd,
+    simd_dot,
+    simd_levels,
+    simd_name,
+    sqlite_version,
+)
+
+__all__ = [
+    "EncoderHandle",
+    "EngineHandle",
+    "LlamaBinding",
+    "MessageRow",
+    "PoolingType",
+    "RecallRows",
+    "StatsRow",
+    "amx_is_safe",
+    "fail_allocation",
+    "force_simd",
+    "simd_dot",
+    "simd_levels",
+    "simd_name",
+    "sqlite_version",
+]

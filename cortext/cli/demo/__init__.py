@@ -1,0 +1,1 @@
+"""The sample conversation and questions used by ``cortext demo``."""

@@ -1,0 +1,17 @@
+"""One store, open: `Engine`, what goes in and what comes out."""
+
+from cortext.engine.engine import Engine, Stage, open_engine
+from cortext.engine.types import Hit, Message, NewMessage, Recall, StageScores, Stats, Timings
+
+__all__ = [
+    "Engine",
+    "Hit",
+    "Message",
+    "NewMessage",
+    "Recall",
+    "Stage",
+    "StageScores",
+    "Stats",
+    "Timings",
+    "open_engine",
+]

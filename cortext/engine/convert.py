@@ -1,0 +1,130 @@
+"""Python values to the core's and back: times, metadata, filters."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime, timedelta, timezone
+from time import time_ns
+from typing import Any
+
+from cortext._native.engine import MessageRow, NewRow
+from cortext.engine.types import Hit, Message, NewMessage, StageScores
+from cortext.errors import InputError
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MILLISECOND = timedelta(milliseconds=1)
+# What datetime can show; a time that was stored can always be read back.
+_EARLIEST = (datetime.min.replace(tzinfo=timezone.utc) - _EPOCH) // _MILLISECOND
+_LATEST = (datetime.max.replace(tzinfo=timezone.utc) - _EPOCH) // _MILLISECOND
+_FIELDS = frozenset(field.name for field in fields(NewMessage))
+
+
+def to_milliseconds(time: datetime | int, what: str) -> int:
+    """Milliseconds since 1970 UTC.  InputError for a naive datetime or one out of range."""
+    if isinstance(time, datetime):
+        if time.tzinfo is None or time.utcoffset() is None:
+            raise InputError(f"{what} has no time zone; give it one, such as timezone.utc")
+        value = (time - _EPOCH) // _MILLISECOND
+    elif isinstance(time, int) and not isinstance(time, bool):
+        value = time
+    else:
+        raise InputError(f"{what} must be a datetime or int milliseconds, not {type(time).__name__}")
+    if not _EARLIEST <= value <= _LATEST:
+        raise InputError(f"{what} is outside the years 1 to 9999")
+    return value
+
+
+def to_optional_milliseconds(time: datetime | int | None, what: str) -> int | None:
+    """As `to_milliseconds`, and None for None."""
+    return None if time is None else to_milliseconds(time, what)
+
+
+def from_milliseconds(value: int) -> datetime:
+    """The aware UTC datetime."""
+    return _EPOCH + value * _MILLISECOND
+
+
+def to_metadata(metadata: Mapping[str, Any] | None) -> str | None:
+    """JSON text of an object.  InputError for anything JSON cannot hold."""
+    if metadata is None:
+        return None
+    if not isinstance(metadata, Mapping):
+        raise InputError(f"metadata must be a mapping, not {type(metadata).__name__}")
+    try:
+        return json.dumps(dict(metadata), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"metadata is not JSON: {error}") from None
+
+
+def to_names(value: str | Sequence[str] | None, what: str) -> list[str]:
+    """A filter's names; empty means no restriction.  InputError for an empty sequence."""
+    if value is None:
+        return []
+    names = [value] if isinstance(value, str) else list(value)
+    if not names:
+        raise InputError(f"{what} is an empty list; leave it out for no restriction")
+    return names
+
+
+def to_new_message(message: NewMessage | Mapping[str, Any]) -> NewMessage:
+    """A mapping with NewMessage's field names as a NewMessage."""
+    if isinstance(message, NewMessage):
+        return message
+    if not isinstance(message, Mapping):
+        raise InputError(f"a message must be a NewMessage or mapping, not {type(message).__name__}")
+    unknown = set(message) - _FIELDS
+    if unknown:
+        raise InputError(f"unknown message field {min(map(str, unknown))!r}")
+    if "text" not in message:
+        raise InputError("a message needs a text")
+    return NewMessage(**message)
+
+
+def to_row(message: NewMessage) -> NewRow:
+    """What the core stores.  Text is checked by the core."""
+    if message.time is None:
+        now = time_ns() // 1_000_000
+    else:
+        now = to_milliseconds(message.time, "time")
+    return NewRow(
+        message.text,
+        message.role,
+        message.session,
+        now,
+        message.source,
+        to_metadata(message.metadata),
+        message.uid,
+    )
+
+
+def _common(row: MessageRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "text": row.text,
+        "role": row.role,
+        "session": row.session,
+        "time": from_milliseconds(row.time_ms),
+        "source": row.source,
+        "metadata": None if row.metadata is None else json.loads(row.metadata),
+        "uid": row.uid,
+    }
+
+
+def to_message(row: MessageRow) -> Message:
+    """A stored message."""
+    return Message(**_common(row))
+
+
+def to_hit(row: MessageRow, *, explain: bool) -> Hit:
+    """A recalled message."""
+    scores = None
+    if explain:
+        scores = StageScores(dense=_number(row.dense), lexical=_number(row.lexical))
+    return Hit(**_common(row), score=row.score, scores=scores)
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,288 @@
+"""The engine: one store, open."""
+
+from __future__ import annotations
+
+import os
+import time as clock
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from cortext import _native
+from cortext.engine import convert
+from cortext.engine.types import Hit, Message, NewMessage, Recall, Stats, Timings
+from cortext.errors import InputError
+from cortext.models import Model, load
+
+__all__ = ["Engine", "Stage", "open_engine"]
+
+Stage = Literal["dense", "lexical"]
+
+_BUSY_MS = 10_000
+_SLICE_MS = 100  # a flush comes back to Python this often, so that Ctrl-C works
+
+
+def open_engine(
+    path: str | os.PathLike[str],
+    *,
+    model: str | os.PathLike[str] | Model | None = None,
+    durability: Literal["full", "normal"] = "full",
+    encoder_threads: int = 1,
+    cache: str | os.PathLike[str] | None = None,
+) -> Engine:
+    """Open a store, creating it if there is none.
+
+    path: the SQLite file; its folder must exist.  A new file is readable by its owner only.
+    model: see `cortext.models.load`; a store keeps to the model it was created with.
+    durability: "full" syncs to disk before ingest returns.  "normal" leaves syncing to the
+        operating system: a crash of the process loses nothing, one of the machine may lose the
+        last seconds, and never damages the store.
+    encoder_threads: of one pass of the model.
+    cache: optional file of embeddings, shared by stores; off by default.
+
+    Raises: ModelError, ModelMismatchError, StoreError and its kinds, InputError.
+    """
+    if durability not in ("full", "normal"):
+        raise InputError(f'durability is {durability!r}; it must be "full" or "normal"')
+    name = os.fspath(path)
+    if not isinstance(name, str) or not name or name == ":memory:":
+        raise InputError("path must name a file")
+    loaded = load(model, threads=encoder_threads, cache=cache)
+    handle = _native.EngineHandle(
+        os.path.abspath(name),  # noqa: PTH100  (no symlink may be resolved, unlike Path.resolve)
+        loaded.handle,
+        durability=durability,
+        busy_ms=_BUSY_MS,
+    )
+    return Engine(handle, loaded, path=name, durability=durability)
+
+
+class Engine:
+    """An open store.  Made by `cortext.open`; a context manager that closes itself.
+
+    Every method may be called from any thread.  After `close` each raises ClosedError; in a forked
+    child each raises ForkedError.
+    """
+
+    def __init__(
+        self, handle: _native.EngineHandle, model: Model, *, path: str, durability: str
+    ) -> None:
+        """Not for users: call `cortext.open`."""
+        self._handle = handle
+        self._model = model
+        self._path = path
+        self._durability = durability
+        # At interpreter exit too: the thread ends and the log is folded before Python goes.
+        self._finalizer = weakref.finalize(self, handle.close)
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<cortext.Engine {self._path!r} model={self._model.spec.name!r}>"
+
+    @property
+    def path(self) -> str:
+        """The path it was opened with."""
+        return self._path
+
+    @property
+    def model(self) -> Model:
+        """The embedding model."""
+        return self._model
+
+    def close(self) -> None:
+        """Wait for calls in flight, stop the embedding thread, close the file.
+
+        What is not embedded yet stays in the backlog for the next open.  Idempotent.
+        """
+        self._finalizer()
+
+    def ingest(
+        self,
+        text: str,
+        *,
+        role: str = "user",
+        session: str = "default",
+        time: datetime | int | None = None,
+        source: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        uid: str | None = None,
+    ) -> int:
+        """Store one message and return its id; the fields are those of NewMessage.
+
+        When this returns the message is on disk and can be found by its words; by its meaning a
+        moment later, when the embedding thread has come to it.  With a `uid` that is stored
+        already the id of that message is returned and nothing is changed.
+
+        Raises: InputError, ConflictError (same uid, other text, role or session), StoreError and
+            its kinds; nothing is changed then.
+        """
+        message = NewMessage(
+            text=text,
+            role=role,
+            session=session,
+            time=time,
+            source=source,
+            metadata=metadata,
+            uid=uid,
+        )
+        return self._handle.ingest([convert.to_row(message)])[0]
+
+    def ingest_many(self, messages: Iterable[NewMessage | Mapping[str, Any]]) -> list[int]:
+        """Store messages in one transaction, all or none, and return their ids in order.
+
+        Raises: as `ingest`; nothing is changed then.
+        """
+        rows = [convert.to_row(convert.to_new_message(message)) for message in messages]
+        return self._handle.ingest(rows)
+
+    def flush(
+        self,
+        timeout: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> bool:
+        """Wait until every message is embedded.
+
+        timeout: seconds, None for no limit.
+        progress: called about ten times a second with (done, total) of what waited at the start.
+        Returns: False when the time ran out or messages failed to embed (see `stats`).
+        """
+        deadline = None if timeout is None else clock.monotonic() + timeout
+        total = 0
+        while True:
+            wait = _SLICE_MS
+            if deadline is not None:
+                wait = max(0, min(wait, int((deadline - clock.monotonic()) * 1000)))
+            done, pending = self._handle.flush(wait)
+            total = max(total, pending)
+            if progress is not None and total:
+                progress(total - pending, total)
+            if done:
+                return pending == 0
+            if deadline is not None and clock.monotonic() >= deadline:
+                return False
+
+    def get(self, id: int) -> Message:  # noqa: A002
+        """The message with this id.  Raises NotFoundError."""
+        if isinstance(id, bool) or not isinstance(id, int) or not -(2**63) <= id < 2**63:
+            raise InputError("id must be an int of 64 bits")
+        return convert.to_message(self._handle.get([id])[0])
+
+    def messages(
+        self,
+        *,
+        session: str | Sequence[str] | None = None,
+        roles: str | Sequence[str] | None = None,
+        since: datetime | int | None = None,
+        until: datetime | int | None = None,
+        limit: int = 100,
+        after: int = 0,
+    ) -> list[Message]:
+        """Stored messages in order of id, which is the order of ingestion.
+
+        session, roles: one or several names.  since, until: times, the first included, the last
+        not.  limit: 1 to 10,000.  after: only ids greater than this, to read on page by page.
+        """
+        rows = self._handle.messages(
+            sessions=convert.to_names(session, "session"),
+            roles=convert.to_names(roles, "roles"),
+            since_ms=convert.to_optional_milliseconds(since, "since"),
+            until_ms=convert.to_optional_milliseconds(until, "until"),
+            after=after,
+            limit=_checked_int(limit, "limit"),
+        )
+        return [convert.to_message(row) for row in rows]
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        session: str | Sequence[str] | None = None,
+        roles: str | Sequence[str] | None = None,
+        since: datetime | int | None = None,
+        until: datetime | int | None = None,
+        wait_ms: int = 200,
+        explain: bool = False,
+        stages: Sequence[Stage] = ("dense", "lexical"),
+    ) -> Recall:
+        """The messages that matter for a query, best first.
+
+        query: a question or any text; its punctuation means nothing.
+        limit: 1 to 10,000 hits.  session, roles, since, until: as in `messages`; they restrict
+            the search itself, so `limit` hits come back whenever that many messages pass.
+        wait_ms: longest wait for messages that are not embedded yet.  Those still waiting are
+            found by their words only, and counted in Recall.pending.
+        explain: give each hit the scores of the stages.
+        stages: leave one out to compare.
+
+        Raises: InputError, StoreError and its kinds, ModelError.
+        """
+        unknown = set(stages) - {"dense", "lexical"}
+        if unknown:
+            raise InputError(f"unknown stage {min(map(str, unknown))!r}")
+        found = self._handle.recall(
+            query,
+            sessions=convert.to_names(session, "session"),
+            roles=convert.to_names(roles, "roles"),
+            since_ms=convert.to_optional_milliseconds(since, "since"),
+            until_ms=convert.to_optional_milliseconds(until, "until"),
+            limit=_checked_int(limit, "limit"),
+            wait_ms=_checked_int(wait_ms, "wait_ms"),
+            dense="dense" in stages,
+            lexical="lexical" in stages,
+        )
+        hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
+        wait, encode, dense, lexical, fetch, total = (ns / 1e6 for ns in found.timings_ns)
+        return Recall(
+            hits=tuple(hits),
+            pending=found.pending,
+            timings=Timings(
+                wait=wait, encode=encode, dense=dense, lexical=lexical, fetch=fetch, total=total
+            ),
+        )
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> npt.NDArray[np.float32]:
+        """Embed texts with this store's model; see `cortext.models.Model.embed`."""
+        return self._model.embed(texts, query=query)
+
+    def stats(self) -> Stats:
+        """Counts, sizes and health of the store, read now."""
+        row = self._handle.stats()
+        return Stats(
+            path=self._path,
+            messages=row.messages,
+            sessions=row.sessions,
+            chunks=row.chunks,
+            pending=row.pending,
+            file_bytes=row.file_bytes,
+            wal_bytes=row.wal_bytes,
+            index_bytes=row.index_bytes,
+            model=self._model.spec.name,
+            dimension=row.dimension,
+            durability=self._durability,
+            schema_version=row.schema_version,
+            sqlite_version=_native.sqlite_version(),
+            simd=_native.simd_name(),
+            last_error=row.last_error or None,
+        )
+
+
+def _checked_int(value: int, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not -(2**31) <= value < 2**31:
+        raise InputError(f"{what} must be an int of 32 bits")
+    return value

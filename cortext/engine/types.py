@@ -1,0 +1,118 @@
+"""What goes into the engine and what comes out: plain, frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+__all__ = ["Hit", "Message", "NewMessage", "Recall", "StageScores", "Stats", "Timings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessage:
+    """A message to ingest.
+
+    text: what was said; UTF-8 encodable, with at least one character that is not white space,
+        no NUL, at most 16 MiB as UTF-8.
+    role: who said it, such as "user", "assistant", "tool", or a person's name.
+    session: the conversation it belongs to.
+    time: when it was said, an aware datetime or milliseconds since 1970 UTC; default: now.
+    source: where it came from, such as a file or a channel.
+    metadata: any JSON object; returned as it was given.
+    uid: the caller's own id; ingesting the same uid again is idempotent.
+    """
+
+    text: str
+    role: str = "user"
+    session: str = "default"
+    time: datetime | int | None = None
+    source: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    uid: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A stored message.  `time` is UTC with millisecond resolution."""
+
+    id: int
+    text: str
+    role: str
+    session: str
+    time: datetime
+    source: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    uid: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageScores:
+    """How each stage scored a hit; None where the stage did not find it.
+
+    dense: cosine of query and best chunk, -1 to 1.
+    lexical: BM25 of the message for the query's words, higher is better.
+    """
+
+    dense: float | None
+    lexical: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit(Message):
+    """A recalled message.  `score` orders hits within one recall, highest first, 0 to 1."""
+
+    score: float
+    scores: StageScores | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timings:
+    """Milliseconds spent in each part of one recall.
+
+    wait: for the embedding backlog.  encode: the query.  dense: vector scan.
+    lexical: full-text search.  fetch: reading the messages.  total: all of it.
+    """
+
+    wait: float
+    encode: float
+    dense: float
+    lexical: float
+    fetch: float
+    total: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """The answer to one recall.
+
+    hits: best first.
+    pending: messages not embedded yet, so findable by their words only; 0 normally.
+    timings: where the time went.
+    """
+
+    hits: tuple[Hit, ...]
+    pending: int
+    timings: Timings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """A snapshot of the store.  Bytes are as on disk now; `index_bytes` is memory."""
+
+    path: str
+    messages: int
+    sessions: int
+    chunks: int
+    pending: int
+    file_bytes: int
+    wal_bytes: int
+    index_bytes: int
+    model: str
+    dimension: int
+    durability: str
+    schema_version: int
+    sqlite_version: str
+    simd: str
+    last_error: str | None = field(default=None)

@@ -1,0 +1,242 @@
+/* Cortext: the public interface of the C core, and all that Python binds.
+ *
+ * Conventions
+ *   - A function that can fail returns a ct_status.  On failure its results are untouched and, where
+ *     it takes a ct_error, that holds the same status and one sentence for the user.
+ *   - Handles are opaque.  The comment at each function says who owns what.
+ *   - Strings are UTF-8.  Those that go in need not end with NUL when a byte count is given.
+ *   - Times are milliseconds since 1970-01-01 UTC.
+ *   - Unless said otherwise a function may be called from any thread, at the same time as any other.
+ */
+#ifndef CT_H
+#define CT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* cffi:begin */
+typedef enum ct_status {
+    CT_OK = 0,
+    CT_NOMEM,          /* out of memory */
+    CT_INVALID,        /* an argument is not acceptable; nothing changed */
+    CT_CONFLICT,       /* this uid exists with other content; nothing changed */
+    CT_NOT_FOUND,      /* no such message */
+    CT_CLOSED,         /* the handle was closed */
+    CT_FORKED,         /* the handle belongs to the parent process */
+    CT_TIMEOUT,        /* the time given ran out; work goes on */
+    CT_IO,             /* reading or writing the store failed */
+    CT_BUSY,           /* another process held the store too long */
+    CT_FULL,           /* the disk is full; nothing changed */
+    CT_CORRUPT,        /* the file is damaged or is not a Cortext store */
+    CT_TOO_NEW,        /* the store was written by a newer version */
+    CT_MODEL,          /* the model could not be bound or run */
+    CT_MODEL_MISMATCH, /* the store was written with another model */
+    CT_INTERNAL        /* a bug */
+} ct_status;
+
+typedef struct ct_error {
+    int32_t status;
+    char message[508];
+} ct_error;
+
+typedef struct ct_encoder ct_encoder;
+typedef struct ct_engine ct_engine;
+typedef struct ct_result ct_result;
+
+/* ---- encoder ------------------------------------------------------------------------------- */
+
+/* Addresses of llama.cpp's functions, its two handles, and the layout of struct llama_batch as the
+ * caller's binding sees it.  The caller keeps the library loaded for as long as any encoder lives. */
+typedef struct ct_llama_api {
+    void *model;
+    void *context;
+    void *log_set;
+    void *model_get_vocab;
+    void *model_n_embd;
+    void *model_free;
+    void *free_context;
+    void *tokenize;
+    void *encode;
+    void *get_embeddings;
+    void *n_ubatch;
+    uint32_t batch_size;
+    uint32_t batch_offsets[7]; /* n_tokens, token, embd, pos, n_seq_id, seq_id, logits */
+} ct_llama_api;
+
+typedef enum ct_pooling { CT_POOL_MEAN = 1, CT_POOL_CLS = 2, CT_POOL_LAST = 3 } ct_pooling;
+
+typedef struct ct_encoder_options {
+    const char *fingerprint;    /* names weights and processing; pinned in every store */
+    const char *query_prefix;   /* put before a query, may be "" */
+    const char *passage_prefix; /* put before a message, may be "" */
+    const char *cache_path;     /* optional embedding cache file, or NULL */
+    int32_t pooling;            /* ct_pooling */
+    int32_t context;            /* most tokens in one pass, special tokens included */
+    int32_t overlap;            /* tokens that neighbouring chunks share */
+    int32_t wordpiece;          /* 1: normalise text as BERT's basic tokenizer does, first */
+} ct_encoder_options;
+
+/* Bind llama.cpp and take ownership of api->model and api->context, on success only.  The library's
+ * log callback is replaced by one in C.  CT_MODEL: the layout or the limits do not fit. */
+int ct_encoder_open(const ct_llama_api *api, const ct_encoder_options *options, ct_encoder **out,
+                    ct_error *error);
+
+/* The last reference frees the context, then the model.  In a forked child nothing is freed. */
+void ct_encoder_release(ct_encoder *encoder);
+
+int32_t ct_encoder_dimension(const ct_encoder *encoder);
+
+/* Token ids of a text with the special tokens at both ends, never cut.  Writes at most `capacity`
+ * ids and always sets *count to the number there are. */
+int ct_encoder_tokenize(ct_encoder *encoder, const char *text, size_t bytes, int32_t *ids,
+                        size_t capacity, size_t *count, ct_error *error);
+
+/* Embed `count` texts as passages (query = 0) or queries (1) into out[count * dimension], unit
+ * length.  A text longer than the context is the mean of its chunks. */
+int ct_encoder_embed(ct_encoder *encoder, const char *const *texts, const size_t *bytes,
+                     size_t count, int query, float *out, ct_error *error);
+
+/* ---- engine -------------------------------------------------------------------------------- */
+
+typedef enum ct_durability { CT_DURABILITY_FULL = 0, CT_DURABILITY_NORMAL = 1 } ct_durability;
+
+typedef struct ct_engine_options {
+    const char *path;
+    int32_t durability; /* ct_durability */
+    int32_t busy_ms;    /* longest wait for another process's write lock */
+} ct_engine_options;
+
+typedef struct ct_message_input {
+    const char *text; /* not NULL */
+    size_t text_bytes;
+    const char *role;     /* NUL-terminated, not NULL, not empty */
+    const char *session;  /* the same */
+    const char *source;   /* or NULL */
+    const char *metadata; /* JSON text, or NULL */
+    const char *uid;      /* or NULL */
+    int64_t time_ms;
+} ct_message_input;
+
+/* Which messages take part.  A count of 0 means no restriction. */
+typedef struct ct_filter {
+    const char *const *sessions;
+    size_t session_count;
+    const char *const *roles;
+    size_t role_count;
+    int64_t since_ms; /* inclusive; INT64_MIN: open */
+    int64_t until_ms; /* exclusive; INT64_MAX: open */
+} ct_filter;
+
+typedef struct ct_query {
+    const char *text;
+    size_t text_bytes;
+    ct_filter filter;
+    int32_t limit;   /* 1 to 10000 */
+    int32_t wait_ms; /* longest wait for the backlog, 0: none */
+    int32_t dense;   /* 1: use the vectors */
+    int32_t lexical; /* 1: use the words */
+} ct_query;
+
+/* One message of a result.  Strings belong to the result. */
+typedef struct ct_row {
+    int64_t id;
+    int64_t time_ms;
+    const char *text;
+    size_t text_bytes;
+    const char *role;
+    const char *session;
+    const char *source;   /* or NULL */
+    const char *metadata; /* or NULL */
+    const char *uid;      /* or NULL */
+    double score;
+    double dense;   /* NaN: this stage did not find it */
+    double lexical; /* the same */
+} ct_row;
+
+typedef struct ct_timings {
+    int64_t wait_ns;
+    int64_t encode_ns;
+    int64_t dense_ns;
+    int64_t lexical_ns;
+    int64_t fetch_ns;
+    int64_t total_ns;
+} ct_timings;
+
+typedef struct ct_stats {
+    int64_t messages;
+    int64_t sessions;
+    int64_t chunks;
+    int64_t pending;
+    int64_t file_bytes;
+    int64_t wal_bytes;
+    int64_t index_bytes;
+    int32_t schema_version;
+    int32_t dimension;
+    char last_error[256]; /* of the embedding thread; "" when it is well */
+} ct_stats;
+
+/* Open or create a store.  Takes a reference of its own on the encoder.  Starts the embedding thread,
+ * which resumes any backlog.  CT_CORRUPT, CT_TOO_NEW, CT_MODEL_MISMATCH, CT_IO, CT_BUSY. */
+int ct_engine_open(const ct_engine_options *options, ct_encoder *encoder, ct_engine **out,
+                   ct_error *error);
+
+/* Wait for calls in flight, stop the thread, close the store.  Every later call gives CT_CLOSED.
+ * Calling it again, or in a forked child, does nothing. */
+void ct_engine_close(ct_engine *engine);
+
+/* Close, then free the handle itself.  No call may be running or follow. */
+void ct_engine_free(ct_engine *engine);
+
+/* Store all or none in one transaction and set ids[count].  When it returns CT_OK the messages are
+ * on disk (as far as the durability says) and findable by their words. */
+int ct_engine_ingest(ct_engine *engine, const ct_message_input *messages, size_t count, int64_t *ids,
+                     ct_error *error);
+
+/* Wait until no message waits for its embedding.  CT_TIMEOUT after timeout_ms; *pending is set
+ * in both cases. */
+int ct_engine_flush(ct_engine *engine, int64_t timeout_ms, int64_t *pending, ct_error *error);
+
+/* The messages of these ids in that order; CT_NOT_FOUND if one is missing.  Free the result. */
+int ct_engine_get(ct_engine *engine, const int64_t *ids, size_t count, ct_result **out,
+                  ct_error *error);
+
+/* Messages with id > after that pass the filter, lowest id first.  Free the result. */
+int ct_engine_messages(ct_engine *engine, const ct_filter *filter, int64_t after, int32_t limit,
+                       ct_result **out, ct_error *error);
+
+/* The messages that matter for a query, best first.  Free the result. */
+int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, ct_error *error);
+
+int ct_engine_stats(ct_engine *engine, ct_stats *out, ct_error *error);
+
+/* ---- results ------------------------------------------------------------------------------- */
+
+size_t ct_result_count(const ct_result *result);
+const ct_row *ct_result_rows(const ct_result *result);
+const ct_timings *ct_result_timings(const ct_result *result);
+int64_t ct_result_pending(const ct_result *result);
+void ct_result_free(ct_result *result);
+
+/* ---- process-wide -------------------------------------------------------------------------- */
+
+const char *ct_sqlite_version(void);
+
+/* 1 when the CPU and the kernel let this process use AMX tiles, or the CPU has none. */
+int ct_amx_is_safe(void);
+
+/* The SIMD levels this CPU can run, best first, and the one in use.  Names are static. */
+size_t ct_simd_levels(const char **names, size_t capacity);
+const char *ct_simd_name(void);
+
+/* Use the named level from now on, for tests and benches.  CT_INVALID: this CPU cannot.
+ * Not to be called while another thread is in the core. */
+int ct_simd_force(const char *name);
+
+/* Dot product of an int16 query and an int8 code by the level in use, for tests. */
+int64_t ct_simd_dot(const int16_t *query, const int8_t *code, size_t dimension);
+
+/* Make the n-th allocation of the core from now fail, once; 0: none.  For tests. */
+void ct_fault_allocation(int64_t n);
+/* cffi:end */
+
+#endif

@@ -1,0 +1,290 @@
+#include "encoder/ct_encoder.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/ct_alloc.h"
+#include "base/ct_error.h"
+#include "base/ct_utf8.h"
+#include "encoder/ct_llama.h"
+#include "encoder/ct_wordpiece_text.h"
+
+/* Turns at the model.  A waiting query goes before any waiting backlog chunk. */
+typedef struct turns {
+    pthread_mutex_t mutex;
+    pthread_cond_t given;
+    int busy;
+    int queries_waiting;
+} turns;
+
+struct ct_encoder {
+    _Atomic int64_t references;
+    pid_t owner;
+    ct_llama *llama;
+    turns turns;
+    ct_vector_cache cache;
+    char *fingerprint;
+    char *query_prefix;
+    char *passage_prefix;
+    int32_t pooling;
+    size_t window; /* ids in a full window, special tokens left out */
+    size_t step;
+    int wordpiece;
+    int32_t *special; /* what the tokenizer puts around a text: head, then tail */
+    size_t head;
+    size_t tail;
+    int32_t *pass; /* scratch of whoever has the turn */
+};
+
+static void turns_take(turns *queue, ct_urgency urgency) {
+    pthread_mutex_lock(&queue->mutex);
+    int query = urgency == CT_URGENCY_QUERY;
+    queue->queries_waiting += query;
+    while (queue->busy || (!query && queue->queries_waiting))
+        pthread_cond_wait(&queue->given, &queue->mutex);
+    queue->queries_waiting -= query;
+    queue->busy = 1;
+    pthread_mutex_unlock(&queue->mutex);
+}
+
+static void turns_give(turns *queue) {
+    pthread_mutex_lock(&queue->mutex);
+    queue->busy = 0;
+    pthread_cond_broadcast(&queue->given);
+    pthread_mutex_unlock(&queue->mutex);
+}
+
+/* Find the special tokens: those an empty text gets, split where a text would stand. */
+static int find_special_tokens(ct_encoder *encoder, ct_error *error) {
+    int32_t *word = NULL;
+    size_t empty_count, word_count;
+    int status = ct_llama_tokenize(encoder->llama, "", 0, 1, &encoder->special, &empty_count, error);
+    if (status) return status;
+    status = ct_llama_tokenize(encoder->llama, "a", 1, 1, &word, &word_count, error);
+    if (status) return status;
+    while (encoder->head < empty_count && encoder->head < word_count &&
+           encoder->special[encoder->head] == word[encoder->head])
+        encoder->head++;
+    encoder->tail = empty_count - encoder->head;
+    ct_free(word);
+    return CT_OK;
+}
+
+static void destroy(ct_encoder *encoder) {
+    if (encoder->llama) ct_llama_close(encoder->llama);
+    if (encoder->cache.close) encoder->cache.close(encoder->cache.state);
+    ct_free(encoder->fingerprint);
+    ct_free(encoder->query_prefix);
+    ct_free(encoder->passage_prefix);
+    ct_free(encoder->special);
+    ct_free(encoder->pass);
+    pthread_cond_destroy(&encoder->turns.given);
+    pthread_mutex_destroy(&encoder->turns.mutex);
+    ct_free(encoder);
+}
+
+int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options,
+                      const ct_vector_cache *cache, ct_encoder **out, ct_error *error) {
+    if (options->pooling < CT_POOL_MEAN || options->pooling > CT_POOL_LAST)
+        return ct_fail(error, CT_INVALID, "unknown pooling %d", options->pooling);
+    ct_encoder *encoder = ct_alloc_zero(sizeof *encoder);
+    if (!encoder) return ct_fail_nomem(error);
+    pthread_mutex_init(&encoder->turns.mutex, NULL);
+    pthread_cond_init(&encoder->turns.given, NULL);
+    encoder->references = 1;
+    encoder->owner = getpid();
+    encoder->pooling = options->pooling;
+    encoder->wordpiece = options->wordpiece;
+    encoder->fingerprint = ct_copy_string(options->fingerprint);
+    encoder->query_prefix = ct_copy_string(options->query_prefix);
+    encoder->passage_prefix = ct_copy_string(options->passage_prefix);
+    encoder->pass = ct_alloc((size_t)options->context * sizeof *encoder->pass);
+    int status = CT_OK;
+    if (!encoder->fingerprint || !encoder->query_prefix || !encoder->passage_prefix || !encoder->pass)
+        status = ct_fail_nomem(error);
+    ct_llama *llama = NULL;
+    if (!status) status = ct_llama_open(api, options->context, &llama, error);
+    if (status) {
+        destroy(encoder);
+        return status;
+    }
+    encoder->llama = llama;
+    status = find_special_tokens(encoder, error);
+    size_t around = encoder->head + encoder->tail;
+    if (!status && (size_t)options->context < around + 2 * (size_t)options->overlap + 2)
+        status = ct_fail(error, CT_INVALID, "a context of %d tokens is too small", options->context);
+    if (status) {
+        encoder->llama = NULL; /* model and context stay the caller's */
+        ct_llama_abandon(llama);
+        destroy(encoder);
+        return status;
+    }
+    encoder->window = (size_t)options->context - around;
+    encoder->step = encoder->window - (size_t)options->overlap;
+    if (cache) encoder->cache = *cache;
+    *out = encoder;
+    return CT_OK;
+}
+
+ct_encoder *ct_encoder_retain(ct_encoder *encoder) {
+    atomic_fetch_add(&encoder->references, 1);
+    return encoder;
+}
+
+void ct_encoder_release(ct_encoder *encoder) {
+    if (!encoder || encoder->owner != getpid()) return;
+    if (atomic_fetch_sub(&encoder->references, 1) == 1) destroy(encoder);
+}
+
+int32_t ct_encoder_dimension(const ct_encoder *encoder) { return ct_llama_dimension(encoder->llama); }
+
+const char *ct_encoder_fingerprint(const ct_encoder *encoder) { return encoder->fingerprint; }
+
+static int tokenize(ct_encoder *encoder, const char *text, size_t bytes, int32_t **ids, size_t *count,
+                    ct_error *error) {
+    char *plain = NULL;
+    if (encoder->wordpiece) {
+        size_t plain_bytes;
+        if (ct_wordpiece_text(text, bytes, &plain, &plain_bytes)) return ct_fail_nomem(error);
+        text = plain;
+        bytes = plain_bytes;
+    }
+    int status = ct_llama_tokenize(encoder->llama, text, bytes, 0, ids, count, error);
+    ct_free(plain);
+    return status;
+}
+
+int ct_encoder_tokenize(ct_encoder *encoder, const char *text, size_t bytes, int32_t *ids,
+                        size_t capacity, size_t *count, ct_error *error) {
+    int32_t *body;
+    size_t body_count;
+    if (encoder->owner != getpid()) return ct_fail(error, CT_FORKED, "the model was loaded before a fork");
+    if (ct_utf8_check(text, bytes) >= CT_UTF8_NUL)
+        return ct_fail(error, CT_INVALID, "the text is not UTF-8 or holds a NUL character");
+    int status = tokenize(encoder, text, bytes, &body, &body_count, error);
+    if (status) return status;
+    *count = encoder->head + body_count + encoder->tail;
+    for (size_t i = 0; i < *count && i < capacity; i++) {
+        if (i < encoder->head) ids[i] = encoder->special[i];
+        else if (i < encoder->head + body_count) ids[i] = body[i - encoder->head];
+        else ids[i] = encoder->special[i - body_count];
+    }
+    ct_free(body);
+    return CT_OK;
+}
+
+int ct_encoder_chunk(ct_encoder *encoder, const char *role, const char *text, size_t bytes, int query,
+                     ct_chunks *out, ct_error *error) {
+    const char *prefix = query ? encoder->query_prefix : encoder->passage_prefix;
+    size_t prefix_bytes = strlen(prefix), role_bytes = role ? strlen(role) + 2 : 0;
+    char *joined = NULL;
+    if (prefix_bytes + role_bytes) {
+        joined = ct_alloc(prefix_bytes + role_bytes + bytes);
+        if (!joined) return ct_fail_nomem(error);
+        memcpy(joined, prefix, prefix_bytes);
+        if (role) {
+            memcpy(joined + prefix_bytes, role, role_bytes - 2);
+            memcpy(joined + prefix_bytes + role_bytes - 2, ": ", 2);
+        }
+        memcpy(joined + prefix_bytes + role_bytes, text, bytes);
+        text = joined;
+        bytes += prefix_bytes + role_bytes;
+    }
+    ct_chunks chunks = {.step = encoder->step, .window = encoder->window};
+    int status = tokenize(encoder, text, bytes, &chunks.ids, &chunks.id_count, error);
+    ct_free(joined);
+    if (status) return status;
+    chunks.count = 1;
+    if (chunks.id_count > chunks.window)
+        chunks.count += (chunks.id_count - chunks.window + chunks.step - 1) / chunks.step;
+    *out = chunks;
+    return CT_OK;
+}
+
+void ct_chunks_free(ct_chunks *chunks) {
+    ct_free(chunks->ids);
+    chunks->ids = NULL;
+}
+
+static int scale_to_unit(float *vector, size_t dimension) {
+    double square = 0;
+    for (size_t i = 0; i < dimension; i++) square += (double)vector[i] * vector[i];
+    if (!(square > 0) || !isfinite(square)) return -1;
+    float scale = (float)(1 / sqrt(square));
+    for (size_t i = 0; i < dimension; i++) vector[i] *= scale;
+    return 0;
+}
+
+static int pool(const ct_encoder *encoder, const float *tokens, size_t count, float *vector,
+                ct_error *error) {
+    size_t dimension = (size_t)ct_llama_dimension(encoder->llama);
+    if (encoder->pooling == CT_POOL_MEAN) {
+        memset(vector, 0, dimension * sizeof *vector);
+        for (size_t t = 0; t < count; t++)
+            for (size_t i = 0; i < dimension; i++) vector[i] += tokens[t * dimension + i];
+    } else {
+        size_t t = encoder->pooling == CT_POOL_CLS ? 0 : count - 1;
+        memcpy(vector, tokens + t * dimension, dimension * sizeof *vector);
+    }
+    if (scale_to_unit(vector, dimension))
+        return ct_fail(error, CT_MODEL, "the model gave a vector that is zero or not finite");
+    return CT_OK;
+}
+
+int ct_encoder_chunk_vector(ct_encoder *encoder, const ct_chunks *chunks, size_t index,
+                            ct_urgency urgency, float *vector, ct_error *error) {
+    size_t start = index * chunks->step;
+    size_t body = chunks->id_count - start;
+    if (body > chunks->window) body = chunks->window;
+    size_t count = encoder->head + body + encoder->tail;
+
+    turns_take(&encoder->turns, urgency);
+    memcpy(encoder->pass, encoder->special, encoder->head * sizeof *encoder->pass);
+    memcpy(encoder->pass + encoder->head, chunks->ids + start, body * sizeof *encoder->pass);
+    memcpy(encoder->pass + encoder->head + body, encoder->special + encoder->head,
+           encoder->tail * sizeof *encoder->pass);
+    int status = CT_OK;
+    const ct_vector_cache *cache = &encoder->cache;
+    if (!cache->get || !cache->get(cache->state, encoder->pass, count, vector)) {
+        const float *tokens;
+        status = ct_llama_run(encoder->llama, encoder->pass, count, &tokens, error);
+        if (!status) status = pool(encoder, tokens, count, vector, error);
+        if (!status && cache->put) cache->put(cache->state, encoder->pass, count, vector);
+    }
+    turns_give(&encoder->turns);
+    return status;
+}
+
+static int embed_one(ct_encoder *encoder, const char *text, size_t bytes, int query, float *out,
+                     float *scratch, ct_error *error) {
+    size_t dimension = (size_t)ct_encoder_dimension(encoder);
+    if (ct_utf8_check(text, bytes) >= CT_UTF8_NUL)
+        return ct_fail(error, CT_INVALID, "the text is not UTF-8 or holds a NUL character");
+    ct_chunks chunks;
+    int status = ct_encoder_chunk(encoder, NULL, text, bytes, query, &chunks, error);
+    if (status) return status;
+    memset(out, 0, dimension * sizeof *out);
+    for (size_t c = 0; !status && c < chunks.count; c++) {
+        status = ct_encoder_chunk_vector(encoder, &chunks, c, CT_URGENCY_QUERY, scratch, error);
+        for (size_t i = 0; !status && i < dimension; i++) out[i] += scratch[i];
+    }
+    if (!status && scale_to_unit(out, dimension))
+        status = ct_fail(error, CT_MODEL, "the chunks of a text cancel each other out");
+    ct_chunks_free(&chunks);
+    return status;
+}
+
+int ct_encoder_embed(ct_encoder *encoder, const char *const *texts, const size_t *bytes, size_t count,
+                     int query, float *out, ct_error *error) {
+    if (encoder->owner != getpid()) return ct_fail(error, CT_FORKED, "the model was loaded before a fork");
+    size_t dimension = (size_t)ct_encoder_dimension(encoder);
+    float *scratch = ct_alloc(dimension * sizeof *scratch);
+    if (!scratch) return ct_fail_nomem(error);
+    int status = CT_OK;
+    for (size_t i = 0; !status && i < count; i++)
+        status = embed_one(encoder, texts[i], bytes[i], query, out + i * dimension, scratch, error);
+    ct_free(scratch);
+    return status;
+}

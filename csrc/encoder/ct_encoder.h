@@ -1,0 +1,46 @@
+/* Text to unit vectors: prefix, tokens, chunks, one pass a chunk, pooling.  One model and context,
+ * shared by any number of engines and threads; callers take turns, queries before backlog. */
+#ifndef CT_ENCODER_H
+#define CT_ENCODER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ct.h"
+
+typedef enum ct_urgency { CT_URGENCY_BACKLOG, CT_URGENCY_QUERY } ct_urgency;
+
+/* Where vectors of token sequences may be kept between runs.  get gives 1 when it found one. */
+typedef struct ct_vector_cache {
+    void *state;
+    int (*get)(void *state, const int32_t *ids, size_t count, float *vector);
+    void (*put)(void *state, const int32_t *ids, size_t count, const float *vector);
+    void (*close)(void *state);
+} ct_vector_cache;
+
+/* As ct_encoder_open.  Takes ownership of `cache` (may be NULL) on success. */
+int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options,
+                      const ct_vector_cache *cache, ct_encoder **out, ct_error *error);
+
+ct_encoder *ct_encoder_retain(ct_encoder *encoder);
+const char *ct_encoder_fingerprint(const ct_encoder *encoder);
+
+/* The token ids of one text, cut into overlapping windows that fit one pass. */
+typedef struct ct_chunks {
+    int32_t *ids; /* without special tokens */
+    size_t id_count;
+    size_t count;  /* windows, at least 1 */
+    size_t step;   /* ids from one window's start to the next */
+    size_t window; /* ids in a full window */
+} ct_chunks;
+
+/* Free with ct_chunks_free.  `role` may be NULL; when given it stands before the text. */
+int ct_encoder_chunk(ct_encoder *encoder, const char *role, const char *text, size_t bytes, int query,
+                     ct_chunks *out, ct_error *error);
+void ct_chunks_free(ct_chunks *chunks);
+
+/* The unit vector of chunk `index`. */
+int ct_encoder_chunk_vector(ct_encoder *encoder, const ct_chunks *chunks, size_t index,
+                            ct_urgency urgency, float *vector, ct_error *error);
+
+#endif

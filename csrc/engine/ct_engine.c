@@ -1,0 +1,266 @@
+/* Lifetimes: who may be in a call, in which process, and what is torn down in which order. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/ct_alloc.h"
+#include "base/ct_clock.h"
+#include "base/ct_error.h"
+#include "base/ct_utf8.h"
+#include "encoder/ct_encoder.h"
+#include "engine/ct_worker.h"
+#include "index/ct_index.h"
+#include "recall/ct_recall.h"
+#include "store/ct_result.h"
+#include "store/ct_store.h"
+
+#define TEXT_BYTES_MAX (16u << 20)
+#define LIMIT_MAX 10000
+
+struct ct_engine {
+    pid_t owner;
+    pthread_mutex_t mutex;
+    pthread_cond_t idle;
+    int calls; /* in flight, guarded by mutex */
+    int closed;
+    pthread_mutex_t refresh_mutex;
+    ct_encoder *encoder;
+    ct_store *store;
+    ct_index *index;
+    ct_worker *worker;
+};
+
+/* Begin a call.  Everything after a CT_OK is undone by leave. */
+static int enter(ct_engine *engine, ct_error *error) {
+    if (engine->owner != getpid())
+        return ct_fail(error, CT_FORKED,
+                       "this engine was opened before a fork; open the store again in the child");
+    int status = CT_OK;
+    pthread_mutex_lock(&engine->mutex);
+    if (engine->closed) status = ct_fail(error, CT_CLOSED, "the engine is closed");
+    else engine->calls++;
+    pthread_mutex_unlock(&engine->mutex);
+    return status;
+}
+
+static void leave(ct_engine *engine) {
+    pthread_mutex_lock(&engine->mutex);
+    if (--engine->calls == 0) pthread_cond_broadcast(&engine->idle);
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+typedef struct loader {
+    ct_index *index;
+    ct_error *error;
+} loader;
+
+static int load_chunk(void *state, const ct_chunk_row *row) {
+    const loader *to = state;
+    ct_index_entry entry = {row->id,      row->message_id, row->session_id,
+                            row->role_id, row->time_ms,    row->code};
+    return ct_index_add(to->index, &entry, to->error);
+}
+
+/* Bring chunks into the index that this or another process has stored. */
+static int refresh(ct_engine *engine, ct_error *error) {
+    loader to = {engine->index, error};
+    pthread_mutex_lock(&engine->refresh_mutex);
+    int status = ct_store_scan_chunks(engine->store, ct_index_last_chunk(engine->index),
+                                      ct_code_bytes(ct_encoder_dimension(engine->encoder)), load_chunk,
+                                      &to, error);
+    pthread_mutex_unlock(&engine->refresh_mutex);
+    return status;
+}
+
+static void release_parts(ct_engine *engine) {
+    if (engine->worker) ct_worker_stop(engine->worker);
+    if (engine->store) ct_store_close(engine->store);
+    ct_index_destroy(engine->index);
+    ct_encoder_release(engine->encoder);
+    engine->worker = NULL;
+    engine->store = NULL;
+    engine->index = NULL;
+    engine->encoder = NULL;
+}
+
+int ct_engine_open(const ct_engine_options *options, ct_encoder *encoder, ct_engine **out,
+                   ct_error *error) {
+    ct_error_clear(error);
+    ct_engine *engine = ct_alloc_zero(sizeof *engine);
+    if (!engine) return ct_fail_nomem(error);
+    engine->owner = getpid();
+    pthread_mutex_init(&engine->mutex, NULL);
+    pthread_mutex_init(&engine->refresh_mutex, NULL);
+    pthread_cond_init(&engine->idle, NULL);
+    engine->encoder = ct_encoder_retain(encoder);
+    ct_store_options store_options = {
+        .path = options->path,
+        .durability = options->durability,
+        .busy_ms = options->busy_ms,
+        .fingerprint = ct_encoder_fingerprint(encoder),
+        .dimension = ct_encoder_dimension(encoder),
+    };
+    int status = ct_store_open(&store_options, &engine->store, error);
+    if (!status) status = ct_index_create(store_options.dimension, &engine->index, error);
+    if (!status) status = refresh(engine, error);
+    if (!status) status = ct_worker_start(engine->store, encoder, &engine->worker, error);
+    if (status) {
+        ct_engine_free(engine);
+        return status;
+    }
+    *out = engine;
+    return CT_OK;
+}
+
+void ct_engine_close(ct_engine *engine) {
+    if (engine->owner != getpid()) return;
+    pthread_mutex_lock(&engine->mutex);
+    int first = !engine->closed;
+    engine->closed = 1;
+    while (engine->calls > 0) pthread_cond_wait(&engine->idle, &engine->mutex);
+    if (first) release_parts(engine);
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+void ct_engine_free(ct_engine *engine) {
+    if (!engine || engine->owner != getpid()) return;
+    ct_engine_close(engine);
+    pthread_cond_destroy(&engine->idle);
+    pthread_mutex_destroy(&engine->refresh_mutex);
+    pthread_mutex_destroy(&engine->mutex);
+    ct_free(engine);
+}
+
+/* ---- ingest -------------------------------------------------------------------------------- */
+
+static int check_text(const char *text, size_t bytes, const char *what, ct_error *error) {
+    if (bytes > TEXT_BYTES_MAX)
+        return ct_fail(error, CT_INVALID, "%s has %zu bytes; at most %u are allowed", what, bytes,
+                       TEXT_BYTES_MAX);
+    switch (ct_utf8_check(text, bytes)) {
+    case CT_UTF8_BLANK: return ct_fail(error, CT_INVALID, "%s is empty", what);
+    case CT_UTF8_NUL: return ct_fail(error, CT_INVALID, "%s holds a NUL character", what);
+    case CT_UTF8_MALFORMED: return ct_fail(error, CT_INVALID, "%s is not valid UTF-8", what);
+    case CT_UTF8_GOOD: break;
+    }
+    return CT_OK;
+}
+
+static int check_message(const ct_message_input *message, ct_error *error) {
+    int status = check_text(message->text, message->text_bytes, "text", error);
+    if (!status) status = check_text(message->role, strlen(message->role), "role", error);
+    if (!status) status = check_text(message->session, strlen(message->session), "session", error);
+    if (!status && message->source)
+        status = check_text(message->source, strlen(message->source), "source", error);
+    if (!status && message->uid) status = check_text(message->uid, strlen(message->uid), "uid", error);
+    return status;
+}
+
+int ct_engine_ingest(ct_engine *engine, const ct_message_input *messages, size_t count, int64_t *ids,
+                     ct_error *error) {
+    ct_error_clear(error);
+    int status = enter(engine, error);
+    if (status) return status;
+    for (size_t i = 0; !status && i < count; i++) status = check_message(&messages[i], error);
+    size_t inserted = 0;
+    if (!status && count)
+        status = ct_store_insert(engine->store, messages, count, ids, &inserted, error);
+    if (!status && inserted) ct_worker_wake(engine->worker);
+    leave(engine);
+    return status;
+}
+
+int ct_engine_flush(ct_engine *engine, int64_t timeout_ms, int64_t *pending, ct_error *error) {
+    ct_error_clear(error);
+    int status = enter(engine, error);
+    if (status) return status;
+    int waited = ct_worker_wait(engine->worker, ct_clock_ns() + timeout_ms * 1000000, error);
+    status = waited == CT_TIMEOUT ? CT_OK : waited;
+    if (!status) status = ct_store_count_pending(engine->store, pending, error);
+    leave(engine);
+    return status ? status : waited;
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+int ct_engine_get(ct_engine *engine, const int64_t *ids, size_t count, ct_result **out,
+                  ct_error *error) {
+    ct_error_clear(error);
+    int status = enter(engine, error);
+    if (status) return status;
+    ct_result *result = ct_result_new();
+    status = result ? ct_store_get(engine->store, ids, count, result, error) : ct_fail_nomem(error);
+    leave(engine);
+    if (status) ct_result_free(result);
+    else *out = result;
+    return status;
+}
+
+static int check_limit(int32_t limit, ct_error *error) {
+    if (limit >= 1 && limit <= LIMIT_MAX) return CT_OK;
+    return ct_fail(error, CT_INVALID, "limit is %d; it must be from 1 to %d", limit, LIMIT_MAX);
+}
+
+int ct_engine_messages(ct_engine *engine, const ct_filter *filter, int64_t after, int32_t limit,
+                       ct_result **out, ct_error *error) {
+    ct_error_clear(error);
+    int status = check_limit(limit, error);
+    if (!status) status = enter(engine, error);
+    if (status) return status;
+    ct_result *result = ct_result_new();
+    ct_bound_filter bound = {0};
+    status = result ? ct_store_bind_filter(engine->store, filter, &bound, error) : ct_fail_nomem(error);
+    if (!status) status = ct_store_list(engine->store, &bound, after, limit, result, error);
+    ct_bound_filter_free(&bound);
+    leave(engine);
+    if (status) ct_result_free(result);
+    else *out = result;
+    return status;
+}
+
+static int recall(ct_engine *engine, const ct_query *query, ct_result *result, ct_error *error) {
+    int64_t started = ct_clock_ns();
+    int status = CT_OK;
+    if (query->dense) {
+        status = ct_worker_wait(engine->worker, started + query->wait_ms * 1000000ll, error);
+        if (status == CT_TIMEOUT) status = ct_store_count_pending(engine->store, &result->pending, error);
+        if (!status) status = refresh(engine, error);
+    }
+    result->timings.wait_ns = ct_clock_ns() - started;
+    ct_recall_parts parts = {engine->store, engine->encoder, engine->index};
+    if (!status) status = ct_recall_run(&parts, query, result, error);
+    result->timings.total_ns = ct_clock_ns() - started;
+    return status;
+}
+
+int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, ct_error *error) {
+    ct_error_clear(error);
+    int status = check_limit(query->limit, error);
+    if (!status) status = check_text(query->text, query->text_bytes, "query", error);
+    if (!status && !query->dense && !query->lexical)
+        status = ct_fail(error, CT_INVALID, "a recall needs at least one stage");
+    if (!status && query->wait_ms < 0) status = ct_fail(error, CT_INVALID, "wait_ms is negative");
+    if (!status) status = enter(engine, error);
+    if (status) return status;
+    ct_result *result = ct_result_new();
+    status = result ? recall(engine, query, result, error) : ct_fail_nomem(error);
+    leave(engine);
+    if (status) ct_result_free(result);
+    else *out = result;
+    return status;
+}
+
+int ct_engine_stats(ct_engine *engine, ct_stats *out, ct_error *error) {
+    ct_error_clear(error);
+    int status = enter(engine, error);
+    if (status) return status;
+    ct_stats stats = {.dimension = ct_encoder_dimension(engine->encoder)};
+    status = ct_store_stats(engine->store, &stats, error);
+    if (!status) status = ct_index_validate(engine->index, error);
+    if (!status) {
+        stats.index_bytes = (int64_t)ct_index_bytes(engine->index);
+        ct_worker_last_error(engine->worker, stats.last_error, sizeof stats.last_error);
+        *out = stats;
+    }
+    leave(engine);
+    return status;
+}

@@ -1,0 +1,178 @@
+#include "engine/ct_worker.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/ct_alloc.h"
+#include "base/ct_clock.h"
+#include "base/ct_error.h"
+#include "index/ct_index.h"
+
+/* Chunks of a long message that are stored at once; a crash repeats at most these. */
+#define GROUP_CHUNKS 16
+
+#define RETRY_NS 1000000000ll
+/* Another process may be embedding what this one waits for. */
+#define POLL_NS 5000000ll
+
+struct ct_worker {
+    ct_store *store;
+    ct_encoder *encoder;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t work;
+    pthread_cond_t progress;
+    int wanted; /* guarded by mutex */
+    _Atomic int stopping;
+    char last_error[256]; /* guarded by mutex */
+};
+
+static void note(ct_worker *worker, const ct_error *error) {
+    pthread_mutex_lock(&worker->mutex);
+    snprintf(worker->last_error, sizeof worker->last_error, "%.255s", error->message);
+    pthread_cond_broadcast(&worker->progress);
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+static int embed_group(ct_worker *worker, const ct_pending *message, const ct_chunks *chunks,
+                       size_t first, size_t count, unsigned char *codes, float *vector,
+                       ct_error *error) {
+    int32_t dimension = ct_encoder_dimension(worker->encoder);
+    size_t code_bytes = ct_code_bytes(dimension);
+    for (size_t i = 0; i < count; i++) {
+        if (atomic_load(&worker->stopping)) return CT_CLOSED;
+        int status = ct_encoder_chunk_vector(worker->encoder, chunks, first + i, CT_URGENCY_BACKLOG,
+                                             vector, error);
+        if (status) return status;
+        ct_code_make(vector, dimension, codes + i * code_bytes);
+    }
+    return ct_store_put_chunks(worker->store, message->message_id, (int64_t)first, count, codes,
+                               code_bytes, first + count == chunks->count, error);
+}
+
+static int embed_message(ct_worker *worker, const ct_pending *message, ct_error *error) {
+    int32_t dimension = ct_encoder_dimension(worker->encoder);
+    ct_chunks chunks;
+    int status = ct_encoder_chunk(worker->encoder, message->role, message->text, message->text_bytes, 0,
+                                  &chunks, error);
+    if (status) return status;
+    unsigned char *codes = ct_alloc(GROUP_CHUNKS * ct_code_bytes(dimension));
+    float *vector = ct_alloc((size_t)dimension * sizeof *vector);
+    if (!codes || !vector) status = ct_fail_nomem(error);
+    size_t first = (size_t)message->next_chunk < chunks.count ? (size_t)message->next_chunk : 0;
+    while (!status && first < chunks.count) {
+        size_t count = chunks.count - first < GROUP_CHUNKS ? chunks.count - first : GROUP_CHUNKS;
+        status = embed_group(worker, message, &chunks, first, count, codes, vector, error);
+        first += count;
+    }
+    ct_free(codes);
+    ct_free(vector);
+    ct_chunks_free(&chunks);
+    return status;
+}
+
+/* CT_NOT_FOUND: nothing waits. */
+static int embed_next(ct_worker *worker, ct_error *error) {
+    ct_pending message;
+    int status = ct_store_next_pending(worker->store, &message, error);
+    if (status) return status;
+    status = embed_message(worker, &message, error);
+    if (status == CT_MODEL || status == CT_INVALID || status == CT_INTERNAL) {
+        ct_error second = {0};
+        ct_store_mark_failed(worker->store, message.message_id, &second);
+    }
+    ct_pending_free(&message);
+    return status;
+}
+
+static void *run(void *argument) {
+    ct_worker *worker = argument;
+    while (!atomic_load(&worker->stopping)) {
+        ct_error error = {0};
+        int status = embed_next(worker, &error);
+        if (status == CT_CLOSED) break;
+        if (status != CT_NOT_FOUND) note(worker, &error);
+        if (!status) {
+            ct_store_checkpoint(worker->store, &error);
+            if (error.status) note(worker, &error);
+            continue;
+        }
+        pthread_mutex_lock(&worker->mutex);
+        if (status == CT_NOT_FOUND) {
+            pthread_cond_broadcast(&worker->progress);
+            while (!worker->wanted && !atomic_load(&worker->stopping))
+                pthread_cond_wait(&worker->work, &worker->mutex);
+        } else if (!atomic_load(&worker->stopping)) {
+            ct_clock_wait(&worker->work, &worker->mutex, ct_clock_ns() + RETRY_NS);
+        }
+        worker->wanted = 0;
+        pthread_mutex_unlock(&worker->mutex);
+    }
+    return NULL;
+}
+
+int ct_worker_start(ct_store *store, ct_encoder *encoder, ct_worker **out, ct_error *error) {
+    ct_worker *worker = ct_alloc_zero(sizeof *worker);
+    if (!worker) return ct_fail_nomem(error);
+    worker->store = store;
+    worker->encoder = encoder;
+    pthread_mutex_init(&worker->mutex, NULL);
+    ct_clock_cond_init(&worker->work);
+    ct_clock_cond_init(&worker->progress);
+    /* The host's signals are the host's: none is delivered to this thread. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&worker->thread, NULL, run, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) {
+        ct_free(worker);
+        return ct_fail(error, CT_NOMEM, "cannot start the embedding thread");
+    }
+    *out = worker;
+    return CT_OK;
+}
+
+void ct_worker_stop(ct_worker *worker) {
+    atomic_store(&worker->stopping, 1);
+    pthread_mutex_lock(&worker->mutex);
+    pthread_cond_broadcast(&worker->work);
+    pthread_cond_broadcast(&worker->progress);
+    pthread_mutex_unlock(&worker->mutex);
+    pthread_join(worker->thread, NULL);
+    pthread_cond_destroy(&worker->work);
+    pthread_cond_destroy(&worker->progress);
+    pthread_mutex_destroy(&worker->mutex);
+    ct_free(worker);
+}
+
+void ct_worker_wake(ct_worker *worker) {
+    pthread_mutex_lock(&worker->mutex);
+    worker->wanted = 1;
+    pthread_cond_signal(&worker->work);
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+int ct_worker_wait(ct_worker *worker, int64_t deadline_ns, ct_error *error) {
+    for (;;) {
+        int any = 0;
+        int status = ct_store_has_pending(worker->store, &any, error);
+        if (status || !any) return status;
+        int64_t now = ct_clock_ns();
+        if (now >= deadline_ns) return CT_TIMEOUT;
+        int64_t until = now + POLL_NS < deadline_ns ? now + POLL_NS : deadline_ns;
+        pthread_mutex_lock(&worker->mutex);
+        worker->wanted = 1; /* the backlog may be another process's */
+        pthread_cond_signal(&worker->work);
+        ct_clock_wait(&worker->progress, &worker->mutex, until);
+        pthread_mutex_unlock(&worker->mutex);
+    }
+}
+
+void ct_worker_last_error(ct_worker *worker, char *out, size_t capacity) {
+    pthread_mutex_lock(&worker->mutex);
+    snprintf(out, capacity, "%s", worker->last_error);
+    pthread_mutex_unlock(&worker->mutex);
+}

@@ -1,0 +1,26 @@
+/* The embedding thread: takes the newest waiting message, encodes its chunks, stores them.  It holds
+ * no lock while the model runs. */
+#ifndef CT_WORKER_H
+#define CT_WORKER_H
+
+#include "ct.h"
+#include "encoder/ct_encoder.h"
+#include "store/ct_store.h"
+
+typedef struct ct_worker ct_worker;
+
+int ct_worker_start(ct_store *store, ct_encoder *encoder, ct_worker **out, ct_error *error);
+
+/* Stops after the chunk at hand; what is unfinished stays in the backlog. */
+void ct_worker_stop(ct_worker *worker);
+
+/* Messages may be waiting. */
+void ct_worker_wake(ct_worker *worker);
+
+/* Wait until the backlog is empty or the monotonic time has come; CT_TIMEOUT then. */
+int ct_worker_wait(ct_worker *worker, int64_t deadline_ns, ct_error *error);
+
+/* The last error of the thread, "" when the last message went well. */
+void ct_worker_last_error(ct_worker *worker, char *out, size_t capacity);
+
+#endif

@@ -1,0 +1,62 @@
+/* All chunk codes in memory, and exact top-k over them.
+ *
+ * A code is a unit vector as int8 with one scale: 4 bytes of float, then one byte a dimension.  A scan
+ * reads every code that passes the filter; there is no approximation beyond the int8 rounding.
+ * Derived data: it is loaded from the store and never written back. */
+#ifndef CT_INDEX_H
+#define CT_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ct.h"
+
+typedef struct ct_index ct_index;
+
+/* Bytes of one code as stored. */
+size_t ct_code_bytes(int32_t dimension);
+void ct_code_make(const float *vector, int32_t dimension, unsigned char *code);
+
+int ct_index_create(int32_t dimension, ct_index **out, ct_error *error);
+void ct_index_destroy(ct_index *index);
+
+typedef struct ct_index_entry {
+    int64_t chunk_id; /* greater than every one before, otherwise the entry is passed over */
+    int64_t message_id;
+    int64_t session_id;
+    int64_t role_id;
+    int64_t time_ms;
+    const unsigned char *code;
+} ct_index_entry;
+
+int ct_index_add(ct_index *index, const ct_index_entry *entry, ct_error *error);
+
+/* The id up to which chunks are in; 0 at first. */
+int64_t ct_index_last_chunk(ct_index *index);
+
+/* Which entries take part.  Sorted id lists; a NULL list restricts nothing. */
+typedef struct ct_index_filter {
+    const int64_t *sessions;
+    size_t session_count;
+    const int64_t *roles;
+    size_t role_count;
+    int64_t since_ms;
+    int64_t until_ms;
+} ct_index_filter;
+
+typedef struct ct_dense_hit {
+    int64_t message_id;
+    double score; /* cosine of the query and the message's best chunk */
+} ct_dense_hit;
+
+/* The `capacity` best messages, best first, ties to the newer id. */
+int ct_index_search(ct_index *index, const float *query, const ct_index_filter *filter,
+                    ct_dense_hit *hits, size_t capacity, size_t *count, ct_error *error);
+
+size_t ct_index_count(ct_index *index);
+size_t ct_index_bytes(ct_index *index);
+
+/* CT_OK when the structure is consistent, else CT_INTERNAL with what is wrong. */
+int ct_index_validate(ct_index *index, ct_error *error);
+
+#endif

@@ -1,0 +1,31 @@
+/* Kernels behind one table, chosen once by what the CPU can run.  Every kernel has a scalar twin
+ * that defines its result; all levels give bit-equal results. */
+#ifndef CT_SIMD_H
+#define CT_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Codes are padded with zeros to a multiple of this many dimensions. */
+#define CT_SIMD_BLOCK 64
+
+/* Query values stay within +-CT_QUERY_MAX, so that 32-bit sums cannot overflow below
+ * CT_DIMENSION_MAX dimensions: 2047 * 127 * 8192 < 2^31. */
+#define CT_QUERY_MAX 2047
+#define CT_CODE_MAX 127
+#define CT_DIMENSION_MAX 8192
+
+typedef struct ct_kernels {
+    const char *name;
+    /* sum(query[i] * code[i]); dimension is a multiple of CT_SIMD_BLOCK. */
+    int32_t (*dot)(const int16_t *query, const int8_t *code, size_t dimension);
+} ct_kernels;
+
+/* The level in use.  Thread-safe. */
+const ct_kernels *ct_simd(void);
+
+static inline size_t ct_simd_padded(size_t dimension) {
+    return (dimension + CT_SIMD_BLOCK - 1) / CT_SIMD_BLOCK * CT_SIMD_BLOCK;
+}
+
+#endif

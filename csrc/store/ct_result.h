@@ -1,0 +1,27 @@
+/* A growing list of messages whose strings live in one block. */
+#ifndef CT_RESULT_H
+#define CT_RESULT_H
+
+#include "ct.h"
+
+typedef struct ct_arena_block ct_arena_block;
+
+struct ct_result {
+    ct_row *rows;
+    size_t count;
+    size_t capacity;
+    ct_arena_block *strings;
+    ct_timings timings;
+    int64_t pending;
+};
+
+/* NULL when memory is short. */
+ct_result *ct_result_new(void);
+
+/* A zeroed row at the end, or NULL. */
+ct_row *ct_result_add(ct_result *result);
+
+/* Keep a copy of text (NULL stays NULL) in *out.  0, or -1 when memory is short. */
+int ct_result_keep(ct_result *result, const char *text, size_t bytes, const char **out);
+
+#endif

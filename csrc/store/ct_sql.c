@@ -1,0 +1,181 @@
+#include "store/ct_sql.h"
+
+#include "base/ct_alloc.h"
+#include "base/ct_error.h"
+
+static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
+    [CT_SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [CT_SQL_COMMIT] = "COMMIT",
+    [CT_SQL_ROLLBACK] = "ROLLBACK",
+    [CT_SQL_SESSION_ID] = "SELECT id FROM session WHERE name = ?1",
+    [CT_SQL_SESSION_ADD] = "INSERT INTO session(name) VALUES(?1)",
+    [CT_SQL_ROLE_ID] = "SELECT id FROM role WHERE name = ?1",
+    [CT_SQL_ROLE_ADD] = "INSERT INTO role(name) VALUES(?1)",
+    [CT_SQL_UID_FIND] = "SELECT id, session_id, role_id, text FROM message WHERE uid = ?1",
+    [CT_SQL_MESSAGE_ADD] = "INSERT INTO message(time, session_id, role_id, text, source, metadata, uid)"
+                           " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [CT_SQL_WORDS_ADD] = "INSERT INTO words(rowid, role, text) VALUES(?1, ?2, ?3)",
+    [CT_SQL_PENDING_ADD] = "INSERT INTO pending(message_id) VALUES(?1)",
+    [CT_SQL_MESSAGE_GET] =
+        "SELECT message.id, time, session.name, role.name, text, source, metadata, uid FROM message"
+        " JOIN session ON session.id = session_id JOIN role ON role.id = role_id"
+        " WHERE message.id = ?1",
+    [CT_SQL_PENDING_NEXT] =
+        "SELECT message_id, next_chunk, role.name, text FROM pending"
+        " JOIN message ON message.id = message_id JOIN role ON role.id = role_id"
+        " WHERE tries < 3 ORDER BY message_id DESC LIMIT 1",
+    [CT_SQL_PENDING_ANY] = "SELECT EXISTS(SELECT 1 FROM pending WHERE tries < 3)",
+    [CT_SQL_PENDING_COUNT] = "SELECT count(*) FROM pending",
+    [CT_SQL_PENDING_MOVE] = "UPDATE pending SET next_chunk = ?2 WHERE message_id = ?1 AND next_chunk < ?2",
+    [CT_SQL_PENDING_DONE] = "DELETE FROM pending WHERE message_id = ?1",
+    [CT_SQL_PENDING_FAILED] = "UPDATE pending SET tries = tries + 1 WHERE message_id = ?1",
+    [CT_SQL_CHUNK_ADD] = "INSERT OR IGNORE INTO chunk(message_id, seq, code) VALUES(?1, ?2, ?3)",
+    [CT_SQL_CHUNK_SCAN] =
+        "SELECT chunk.id, message_id, session_id, role_id, time, code FROM chunk"
+        " JOIN message ON message.id = message_id WHERE chunk.id > ?1 ORDER BY chunk.id",
+};
+
+int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error *error) {
+    const char *file = connection->file;
+    switch (code & 0xff) {
+    case SQLITE_NOMEM: return ct_fail_nomem(error);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return ct_fail(error, CT_BUSY, "%s: another process holds the store's lock; try again", file);
+    case SQLITE_FULL:
+        return ct_fail(error, CT_FULL, "%s: the disk is full; nothing was changed", file);
+    case SQLITE_NOTADB:
+        return ct_fail(error, CT_CORRUPT, "%s is not a Cortext store (not a SQLite file)", file);
+    case SQLITE_CORRUPT:
+        return ct_fail(error, CT_CORRUPT, "%s is damaged (%s while %s); restore it from a backup", file,
+                       sqlite3_errmsg(connection->db), doing);
+    case SQLITE_TOOBIG: return ct_fail(error, CT_INVALID, "a value is too large for the store");
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_NOLFS:
+    case SQLITE_PROTOCOL:
+        return ct_fail(error, CT_IO, "%s: %s while %s", file, sqlite3_errmsg(connection->db), doing);
+    default:
+        return ct_fail(error, CT_INTERNAL, "%s: unexpected SQLite error %d (%s) while %s", file, code,
+                       sqlite3_errmsg(connection->db), doing);
+    }
+}
+
+sqlite3_stmt *ct_sql_get(ct_connection *connection, ct_statement which, ct_error *error) {
+    sqlite3_stmt *statement = connection->statements[which];
+    if (statement) {
+        sqlite3_reset(statement);
+        sqlite3_clear_bindings(statement);
+        return statement;
+    }
+    int code = sqlite3_prepare_v3(connection->db, statement_text[which], -1, SQLITE_PREPARE_PERSISTENT,
+                                  &statement, NULL);
+    if (code != SQLITE_OK) {
+        ct_sql_fail(connection, code, "preparing a statement", error);
+        return NULL;
+    }
+    connection->statements[which] = statement;
+    return statement;
+}
+
+int ct_sql_do(ct_connection *connection, sqlite3_stmt *statement, const char *doing, ct_error *error) {
+    int code = sqlite3_step(statement);
+    int status = code == SQLITE_DONE || code == SQLITE_ROW
+                     ? CT_OK
+                     : ct_sql_fail(connection, sqlite3_extended_errcode(connection->db), doing, error);
+    sqlite3_reset(statement);
+    return status;
+}
+
+int ct_sql_run(ct_connection *connection, const char *sql, const char *doing, ct_error *error) {
+    int code = sqlite3_exec(connection->db, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK ? CT_OK : ct_sql_fail(connection, code, doing, error);
+}
+
+static int run_kept(ct_connection *connection, ct_statement which, const char *doing, ct_error *error) {
+    sqlite3_stmt *statement = ct_sql_get(connection, which, error);
+    return statement ? ct_sql_do(connection, statement, doing, error) : (int)error->status;
+}
+
+int ct_sql_begin(ct_connection *connection, ct_error *error) {
+    return run_kept(connection, CT_SQL_BEGIN, "beginning a transaction", error);
+}
+
+int ct_sql_end(ct_connection *connection, int status, ct_error *error) {
+    if (!status) status = run_kept(connection, CT_SQL_COMMIT, "committing", error);
+    if (status && !sqlite3_get_autocommit(connection->db)) {
+        ct_error ignored = {0};
+        run_kept(connection, CT_SQL_ROLLBACK, "rolling back", &ignored);
+    }
+    return status;
+}
+
+static int note_log_size(void *store, sqlite3 *db, const char *name, int pages) {
+    (void)db;
+    (void)name;
+    atomic_store(&((ct_store *)store)->log_pages, pages);
+    return SQLITE_OK;
+}
+
+int ct_connection_open(ct_store *store, ct_connection *connection, int read_only, int full_sync,
+                       ct_error *error) {
+    memset(connection, 0, sizeof *connection);
+    connection->file = store->name;
+    /* Readers open read-write too, since a read-only connection cannot recover a log; query_only
+     * keeps them from writing. */
+    int code = sqlite3_open_v2(store->path, &connection->db,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+    if (code != SQLITE_OK) {
+        int status = connection->db ? ct_sql_fail(connection, code, "opening", error)
+                                    : ct_fail_nomem(error);
+        ct_connection_close(connection);
+        return status;
+    }
+    sqlite3_busy_timeout(connection->db, store->busy_ms);
+    sqlite3_wal_hook(connection->db, note_log_size, store); /* also ends automatic checkpoints */
+    sqlite3_db_config(connection->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    sqlite3_db_config(connection->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+    const char *pragmas = read_only   ? "PRAGMA query_only=1; PRAGMA cache_size=-8000"
+                          : full_sync ? "PRAGMA synchronous=FULL; PRAGMA foreign_keys=0"
+                                      : "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=0";
+    int status = ct_sql_run(connection, pragmas, "setting up a connection", error);
+    if (status) ct_connection_close(connection);
+    return status;
+}
+
+void ct_connection_close(ct_connection *connection) {
+    for (int i = 0; i < CT_SQL_STATEMENT_COUNT; i++) sqlite3_finalize(connection->statements[i]);
+    sqlite3_close(connection->db);
+    memset(connection, 0, sizeof *connection);
+}
+
+int ct_reader_take(ct_store *store, ct_connection **out, ct_error *error) {
+    int status = CT_OK;
+    pthread_mutex_lock(&store->reader_mutex);
+    while (!store->readers_free && store->readers_open == CT_READERS_MAX)
+        pthread_cond_wait(&store->reader_returned, &store->reader_mutex);
+    if (store->readers_free) {
+        *out = store->readers_free;
+        store->readers_free = store->readers_free->next_free;
+    } else {
+        ct_connection *reader = &store->readers[store->readers_open];
+        status = ct_connection_open(store, reader, 1, 0, error);
+        if (!status) {
+            store->readers_open++;
+            *out = reader;
+        }
+    }
+    pthread_mutex_unlock(&store->reader_mutex);
+    return status;
+}
+
+void ct_reader_give(ct_store *store, ct_connection *reader) {
+    pthread_mutex_lock(&store->reader_mutex);
+    reader->next_free = store->readers_free;
+    store->readers_free = reader;
+    pthread_cond_signal(&store->reader_returned);
+    pthread_mutex_unlock(&store->reader_mutex);
+}

@@ -1,0 +1,97 @@
+/* What the files of this folder share: the connections and the mapping of SQLite's codes. */
+#ifndef CT_SQL_H
+#define CT_SQL_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "store/ct_store.h"
+
+/* Prepared when first used, kept for the life of the connection. */
+typedef enum ct_statement {
+    CT_SQL_BEGIN,
+    CT_SQL_COMMIT,
+    CT_SQL_ROLLBACK,
+    CT_SQL_SESSION_ID,
+    CT_SQL_SESSION_ADD,
+    CT_SQL_ROLE_ID,
+    CT_SQL_ROLE_ADD,
+    CT_SQL_UID_FIND,
+    CT_SQL_MESSAGE_ADD,
+    CT_SQL_WORDS_ADD,
+    CT_SQL_PENDING_ADD,
+    CT_SQL_MESSAGE_GET,
+    CT_SQL_PENDING_NEXT,
+    CT_SQL_PENDING_ANY,
+    CT_SQL_PENDING_COUNT,
+    CT_SQL_PENDING_MOVE,
+    CT_SQL_PENDING_DONE,
+    CT_SQL_PENDING_FAILED,
+    CT_SQL_CHUNK_ADD,
+    CT_SQL_CHUNK_SCAN,
+    CT_SQL_STATEMENT_COUNT
+} ct_statement;
+
+typedef struct ct_connection {
+    sqlite3 *db;
+    sqlite3_stmt *statements[CT_SQL_STATEMENT_COUNT];
+    const char *file;                /* name for messages */
+    struct ct_connection *next_free; /* of the reader pool */
+} ct_connection;
+
+#define CT_READERS_MAX 4
+
+struct ct_store {
+    char *path;
+    char *name; /* last part of the path, for messages */
+    int32_t durability;
+    int32_t busy_ms;
+    pthread_mutex_t write_mutex;
+    ct_connection writer;
+    ct_connection deriver;
+    pthread_mutex_t reader_mutex;
+    pthread_cond_t reader_returned;
+    ct_connection readers[CT_READERS_MAX];
+    int readers_open;
+    ct_connection *readers_free;
+    _Atomic int log_pages; /* in the write-ahead log after the last commit of this process */
+};
+
+/* Fill error from the connection's state and give the matching ct_status. */
+int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error *error);
+
+/* The statement, reset and without bindings; NULL with error set. */
+sqlite3_stmt *ct_sql_get(ct_connection *connection, ct_statement which, ct_error *error);
+
+/* Step a statement that gives no row. */
+int ct_sql_do(ct_connection *connection, sqlite3_stmt *statement, const char *doing, ct_error *error);
+
+/* Run SQL text. */
+int ct_sql_run(ct_connection *connection, const char *sql, const char *doing, ct_error *error);
+
+int ct_sql_begin(ct_connection *connection, ct_error *error);
+
+/* Commit when status is CT_OK, otherwise roll back; gives the status of the whole. */
+int ct_sql_end(ct_connection *connection, int status, ct_error *error);
+
+int ct_connection_open(ct_store *store, ct_connection *connection, int read_only, int full_sync,
+                       ct_error *error);
+void ct_connection_close(ct_connection *connection);
+
+/* Borrow a reader; waits while all are out. */
+int ct_reader_take(ct_store *store, ct_connection **out, ct_error *error);
+void ct_reader_give(ct_store *store, ct_connection *reader);
+
+/* A condition on message by the parameters ?3 to ?6: sessions and roles as JSON arrays of ids or
+ * NULL, since, until. */
+#define CT_SQL_FILTER                                                            \
+    "(?3 IS NULL OR session_id IN (SELECT value FROM json_each(?3)))"              \
+    " AND (?4 IS NULL OR role_id IN (SELECT value FROM json_each(?4)))"            \
+    " AND time >= ?5 AND time < ?6"
+int ct_sql_bind_filter(sqlite3_stmt *statement, const ct_bound_filter *filter, ct_error *error);
+
+/* Create or check the schema on the writer. */
+int ct_schema_prepare(ct_store *store, const ct_store_options *options, ct_error *error);
+
+#endif

@@ -1,0 +1,116 @@
+/* The SQLite file: the only folder that includes sqlite3.h.
+ *
+ * Connections: one for acknowledged writes (fsync as the durability says), one for derived data
+ * (embeddings; never fsynced by itself, since a lost one is made again from the backlog), and a small
+ * pool of readers.  One mutex orders the two writers inside this process, so that they never spin on
+ * SQLite's lock; other processes are waited for by SQLite's busy handler.  Checkpoints run on the
+ * derived connection, out of the way of acknowledgements. */
+#ifndef CT_STORE_H
+#define CT_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ct.h"
+
+#define CT_SCHEMA_VERSION 1
+
+typedef struct ct_store ct_store;
+
+typedef struct ct_store_options {
+    const char *path;
+    int32_t durability;
+    int32_t busy_ms;
+    const char *fingerprint; /* of the model */
+    int32_t dimension;
+} ct_store_options;
+
+/* Opens or creates; the file is private to its owner. */
+int ct_store_open(const ct_store_options *options, ct_store **out, ct_error *error);
+void ct_store_close(ct_store *store);
+
+/* All messages or none.  Sets *inserted to how many are new (a known uid is not). */
+int ct_store_insert(ct_store *store, const ct_message_input *messages, size_t count, int64_t *ids,
+                    size_t *inserted, ct_error *error);
+
+/* Read whole messages into a result, in the order of the ids.  Scores are left alone. */
+int ct_store_get(ct_store *store, const int64_t *ids, size_t count, ct_result *result,
+                 ct_error *error);
+
+/* A filter whose names were looked up.  Sorted ids; restricted says that names were given, so that
+ * no ids then means that nothing passes. */
+typedef struct ct_bound_filter {
+    int64_t *sessions;
+    size_t session_count;
+    int restrict_sessions;
+    int64_t *roles;
+    size_t role_count;
+    int restrict_roles;
+    int64_t since_ms;
+    int64_t until_ms;
+} ct_bound_filter;
+
+int ct_store_bind_filter(ct_store *store, const ct_filter *filter, ct_bound_filter *out,
+                         ct_error *error);
+void ct_bound_filter_free(ct_bound_filter *filter);
+
+int ct_store_list(ct_store *store, const ct_bound_filter *filter, int64_t after, int32_t limit,
+                  ct_result *result, ct_error *error);
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+typedef struct ct_lexical_hit {
+    int64_t message_id;
+    double score; /* BM25, higher is better */
+} ct_lexical_hit;
+
+/* Messages that share words with a text, best first; at most `capacity`.  Any text is fine. */
+int ct_store_search(ct_store *store, const char *text, size_t bytes, const ct_bound_filter *filter,
+                    ct_lexical_hit *hits, size_t capacity, size_t *count, ct_error *error);
+
+/* ---- embeddings ---------------------------------------------------------------------------- */
+
+typedef struct ct_pending {
+    int64_t message_id;
+    int64_t next_chunk; /* chunks before this one are stored */
+    char *role;
+    char *text;
+    size_t text_bytes;
+} ct_pending;
+
+/* The newest message that waits for its embedding; CT_NOT_FOUND when none does.  Newest first, so
+ * that what was just said is recallable by meaning even behind a long import. */
+int ct_store_next_pending(ct_store *store, ct_pending *out, ct_error *error);
+void ct_pending_free(ct_pending *pending);
+
+/* Store chunk codes of one message; `done` ends its wait. Chunks that are there already stay. */
+int ct_store_put_chunks(ct_store *store, int64_t message_id, int64_t first_chunk, size_t count,
+                        const unsigned char *codes, size_t code_bytes, int done, ct_error *error);
+
+/* Count one failed attempt; after three the message is passed over until the next open. */
+int ct_store_mark_failed(ct_store *store, int64_t message_id, ct_error *error);
+
+int ct_store_has_pending(ct_store *store, int *any, ct_error *error);
+int ct_store_count_pending(ct_store *store, int64_t *count, ct_error *error);
+
+typedef struct ct_chunk_row {
+    int64_t id;
+    int64_t message_id;
+    int64_t session_id;
+    int64_t role_id;
+    int64_t time_ms;
+    const unsigned char *code;
+} ct_chunk_row;
+
+/* Call visit for each chunk with id > after, in order of id.  A non-zero return of visit ends it
+ * and is returned. */
+int ct_store_scan_chunks(ct_store *store, int64_t after, size_t code_bytes,
+                         int (*visit)(void *state, const ct_chunk_row *row), void *state,
+                         ct_error *error);
+
+/* Move committed pages from the log into the file when the log has grown; never blocks writers. */
+int ct_store_checkpoint(ct_store *store, ct_error *error);
+
+int ct_store_stats(ct_store *store, ct_stats *out, ct_error *error);
+
+#endif

@@ -1,0 +1,283 @@
+/* Messages in and out. */
+#include <stdio.h>
+
+#include "base/ct_alloc.h"
+#include "base/ct_error.h"
+#include "store/ct_result.h"
+#include "store/ct_sql.h"
+
+static void bind_text(sqlite3_stmt *statement, int index, const char *text) {
+    if (text) sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
+}
+
+/* Id of a name in session or role; 0 when it is not there. */
+static int find_name(ct_connection *connection, ct_statement find, const char *name, int64_t *id,
+                     ct_error *error) {
+    sqlite3_stmt *statement = ct_sql_get(connection, find, error);
+    if (!statement) return error->status;
+    bind_text(statement, 1, name);
+    int code = sqlite3_step(statement);
+    int status = CT_OK;
+    if (code == SQLITE_ROW) *id = sqlite3_column_int64(statement, 0);
+    else if (code == SQLITE_DONE) *id = 0;
+    else status = ct_sql_fail(connection, code, "looking up a name", error);
+    sqlite3_reset(statement);
+    return status;
+}
+
+static int find_or_add_name(ct_connection *connection, ct_statement find, ct_statement add,
+                            const char *name, int64_t *id, ct_error *error) {
+    int status = find_name(connection, find, name, id, error);
+    if (status || *id) return status;
+    sqlite3_stmt *statement = ct_sql_get(connection, add, error);
+    if (!statement) return error->status;
+    bind_text(statement, 1, name);
+    status = ct_sql_do(connection, statement, "adding a name", error);
+    if (!status) *id = sqlite3_last_insert_rowid(connection->db);
+    return status;
+}
+
+/* *id of the message with this uid, 0 when there is none, CT_CONFLICT when it says something else. */
+static int find_uid(ct_connection *connection, const ct_message_input *message, int64_t session_id,
+                    int64_t role_id, int64_t *id, ct_error *error) {
+    sqlite3_stmt *statement = ct_sql_get(connection, CT_SQL_UID_FIND, error);
+    if (!statement) return error->status;
+    bind_text(statement, 1, message->uid);
+    int code = sqlite3_step(statement);
+    int status = CT_OK;
+    *id = 0;
+    if (code == SQLITE_ROW) {
+        const void *text = sqlite3_column_text(statement, 3);
+        size_t bytes = (size_t)sqlite3_column_bytes(statement, 3);
+        if (sqlite3_column_int64(statement, 1) == session_id &&
+            sqlite3_column_int64(statement, 2) == role_id && bytes == message->text_bytes &&
+            memcmp(text, message->text, bytes) == 0)
+            *id = sqlite3_column_int64(statement, 0);
+        else
+            status = ct_fail(error, CT_CONFLICT,
+                             "a message with uid \"%.200s\" exists and has another text, role or session",
+                             message->uid);
+    } else if (code != SQLITE_DONE) {
+        status = ct_sql_fail(connection, code, "looking up a uid", error);
+    }
+    sqlite3_reset(statement);
+    return status;
+}
+
+static int add_words(ct_connection *connection, int64_t id, const ct_message_input *message,
+                     ct_error *error) {
+    sqlite3_stmt *statement = ct_sql_get(connection, CT_SQL_WORDS_ADD, error);
+    if (!statement) return error->status;
+    sqlite3_bind_int64(statement, 1, id);
+    bind_text(statement, 2, message->role);
+    sqlite3_bind_text64(statement, 3, message->text, message->text_bytes, SQLITE_STATIC, SQLITE_UTF8);
+    return ct_sql_do(connection, statement, "indexing words", error);
+}
+
+static int insert_one(ct_connection *connection, const ct_message_input *message, int64_t *id,
+                      size_t *inserted, ct_error *error) {
+    int64_t session_id = 0, role_id = 0;
+    int status = find_or_add_name(connection, CT_SQL_SESSION_ID, CT_SQL_SESSION_ADD, message->session,
+                                  &session_id, error);
+    if (!status)
+        status = find_or_add_name(connection, CT_SQL_ROLE_ID, CT_SQL_ROLE_ADD, message->role, &role_id,
+                                  error);
+    if (status) return status;
+    if (message->uid) {
+        status = find_uid(connection, message, session_id, role_id, id, error);
+        if (status || *id) return status;
+    }
+    sqlite3_stmt *statement = ct_sql_get(connection, CT_SQL_MESSAGE_ADD, error);
+    if (!statement) return error->status;
+    sqlite3_bind_int64(statement, 1, message->time_ms);
+    sqlite3_bind_int64(statement, 2, session_id);
+    sqlite3_bind_int64(statement, 3, role_id);
+    sqlite3_bind_text64(statement, 4, message->text, message->text_bytes, SQLITE_STATIC, SQLITE_UTF8);
+    bind_text(statement, 5, message->source);
+    bind_text(statement, 6, message->metadata);
+    bind_text(statement, 7, message->uid);
+    status = ct_sql_do(connection, statement, "storing a message", error);
+    if (status) return status;
+    *id = sqlite3_last_insert_rowid(connection->db);
+    status = add_words(connection, *id, message, error);
+    if (status) return status;
+    statement = ct_sql_get(connection, CT_SQL_PENDING_ADD, error);
+    if (!statement) return error->status;
+    sqlite3_bind_int64(statement, 1, *id);
+    status = ct_sql_do(connection, statement, "storing a message", error);
+    if (!status) ++*inserted;
+    return status;
+}
+
+int ct_store_insert(ct_store *store, const ct_message_input *messages, size_t count, int64_t *ids,
+                    size_t *inserted, ct_error *error) {
+    int64_t *new_ids = ct_alloc(count * sizeof *new_ids);
+    if (!new_ids) return ct_fail_nomem(error);
+    size_t added = 0;
+    pthread_mutex_lock(&store->write_mutex);
+    int status = ct_sql_begin(&store->writer, error);
+    if (!status) {
+        for (size_t i = 0; !status && i < count; i++)
+            status = insert_one(&store->writer, &messages[i], &new_ids[i], &added, error);
+        status = ct_sql_end(&store->writer, status, error);
+    }
+    pthread_mutex_unlock(&store->write_mutex);
+    if (!status) {
+        memcpy(ids, new_ids, count * sizeof *ids);
+        *inserted = added;
+    }
+    ct_free(new_ids);
+    return status;
+}
+
+static int keep_column(ct_result *result, sqlite3_stmt *statement, int column, const char **out) {
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    return ct_result_keep(result, text, (size_t)sqlite3_column_bytes(statement, column), out);
+}
+
+/* Add the row that a statement with the columns of CT_SQL_MESSAGE_GET stands on. */
+static int keep_row(ct_result *result, sqlite3_stmt *statement, ct_error *error) {
+    ct_row *row = ct_result_add(result);
+    if (!row) return ct_fail_nomem(error);
+    row->id = sqlite3_column_int64(statement, 0);
+    row->time_ms = sqlite3_column_int64(statement, 1);
+    if (keep_column(result, statement, 2, &row->session) ||
+        keep_column(result, statement, 3, &row->role) || keep_column(result, statement, 4, &row->text))
+        return ct_fail_nomem(error);
+    row->text_bytes = (size_t)sqlite3_column_bytes(statement, 4);
+    if (keep_column(result, statement, 5, &row->source) ||
+        keep_column(result, statement, 6, &row->metadata) ||
+        keep_column(result, statement, 7, &row->uid))
+        return ct_fail_nomem(error);
+    if (!row->text)
+        return ct_fail(error, CT_CORRUPT, "message %lld has no text", (long long)row->id);
+    return CT_OK;
+}
+
+int ct_store_get(ct_store *store, const int64_t *ids, size_t count, ct_result *result,
+                 ct_error *error) {
+    ct_connection *reader;
+    int status = ct_reader_take(store, &reader, error);
+    if (status) return status;
+    for (size_t i = 0; !status && i < count; i++) {
+        sqlite3_stmt *statement = ct_sql_get(reader, CT_SQL_MESSAGE_GET, error);
+        if (!statement) {
+            status = error->status;
+            break;
+        }
+        sqlite3_bind_int64(statement, 1, ids[i]);
+        int code = sqlite3_step(statement);
+        if (code == SQLITE_ROW) status = keep_row(result, statement, error);
+        else if (code == SQLITE_DONE)
+            status = ct_fail(error, CT_NOT_FOUND, "there is no message %lld", (long long)ids[i]);
+        else status = ct_sql_fail(reader, code, "reading a message", error);
+        sqlite3_reset(statement);
+    }
+    ct_reader_give(store, reader);
+    return status;
+}
+
+/* ---- filters ------------------------------------------------------------------------------- */
+
+static int compare_ids(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int bind_names(ct_connection *reader, ct_statement find, const char *const *names, size_t count,
+                      int64_t **ids, size_t *found, ct_error *error) {
+    *ids = ct_alloc(count * sizeof **ids);
+    if (!*ids) return ct_fail_nomem(error);
+    for (size_t i = 0; i < count; i++) {
+        int64_t id = 0;
+        int status = find_name(reader, find, names[i], &id, error);
+        if (status) return status;
+        if (id) (*ids)[(*found)++] = id;
+    }
+    qsort(*ids, *found, sizeof **ids, compare_ids);
+    return CT_OK;
+}
+
+int ct_store_bind_filter(ct_store *store, const ct_filter *filter, ct_bound_filter *out,
+                         ct_error *error) {
+    ct_bound_filter bound = {
+        .restrict_sessions = filter->session_count > 0,
+        .restrict_roles = filter->role_count > 0,
+        .since_ms = filter->since_ms,
+        .until_ms = filter->until_ms,
+    };
+    int status = CT_OK;
+    if (bound.restrict_sessions || bound.restrict_roles) {
+        ct_connection *reader;
+        status = ct_reader_take(store, &reader, error);
+        if (status) return status;
+        if (bound.restrict_sessions)
+            status = bind_names(reader, CT_SQL_SESSION_ID, filter->sessions, filter->session_count,
+                                &bound.sessions, &bound.session_count, error);
+        if (!status && bound.restrict_roles)
+            status = bind_names(reader, CT_SQL_ROLE_ID, filter->roles, filter->role_count, &bound.roles,
+                                &bound.role_count, error);
+        ct_reader_give(store, reader);
+    }
+    if (status) ct_bound_filter_free(&bound);
+    else *out = bound;
+    return status;
+}
+
+void ct_bound_filter_free(ct_bound_filter *filter) {
+    ct_free(filter->sessions);
+    ct_free(filter->roles);
+    filter->sessions = filter->roles = NULL;
+}
+
+static char *id_list(const int64_t *ids, size_t count) {
+    size_t capacity = count * 21 + 3, used = 1;
+    char *json = ct_alloc(capacity);
+    if (!json) return NULL;
+    json[0] = '[';
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(json + used, capacity - used, "%s%lld", i ? "," : "", (long long)ids[i]);
+    snprintf(json + used, capacity - used, "]");
+    return json;
+}
+
+int ct_sql_bind_filter(sqlite3_stmt *statement, const ct_bound_filter *filter, ct_error *error) {
+    const int64_t *ids[2] = {filter->sessions, filter->roles};
+    const size_t counts[2] = {filter->session_count, filter->role_count};
+    const int restricted[2] = {filter->restrict_sessions, filter->restrict_roles};
+    for (int i = 0; i < 2; i++) {
+        if (!restricted[i]) continue;
+        char *json = id_list(ids[i], counts[i]);
+        if (!json) return ct_fail_nomem(error);
+        sqlite3_bind_text(statement, 3 + i, json, -1, SQLITE_TRANSIENT);
+        ct_free(json);
+    }
+    sqlite3_bind_int64(statement, 5, filter->since_ms);
+    sqlite3_bind_int64(statement, 6, filter->until_ms);
+    return CT_OK;
+}
+
+int ct_store_list(ct_store *store, const ct_bound_filter *filter, int64_t after, int32_t limit,
+                  ct_result *result, ct_error *error) {
+    static const char sql[] =
+        "SELECT message.id, time, session.name, role.name, text, source, metadata, uid FROM message"
+        " JOIN session ON session.id = session_id JOIN role ON role.id = role_id"
+        " WHERE message.id > ?1 AND " CT_SQL_FILTER " ORDER BY message.id LIMIT ?2";
+    ct_connection *reader;
+    int status = ct_reader_take(store, &reader, error);
+    if (status) return status;
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL);
+    if (code != SQLITE_OK) status = ct_sql_fail(reader, code, "listing messages", error);
+    if (!status) {
+        sqlite3_bind_int64(statement, 1, after);
+        sqlite3_bind_int(statement, 2, limit);
+        status = ct_sql_bind_filter(statement, filter, error);
+    }
+    while (!status && (code = sqlite3_step(statement)) == SQLITE_ROW)
+        status = keep_row(result, statement, error);
+    if (!status && code != SQLITE_DONE) status = ct_sql_fail(reader, code, "listing messages", error);
+    sqlite3_finalize(statement);
+    ct_reader_give(store, reader);
+    return status;
+}
