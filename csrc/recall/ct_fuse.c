@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Share of the words in the fused score; the rest is meaning's. */
-#define LEXICAL_WEIGHT 0.6
+/* A hit's score is its cosine and its BM25 relative to the best match, in these shares.  The cosine
+ * stays absolute, so that a query without an answer scores low. */
+#define DENSE_SHARE 0.7
+#define LEXICAL_SHARE 0.3
 
 static int by_message(const void *a, const void *b) {
     const ct_fused_hit *x = a, *y = b;
@@ -17,11 +19,7 @@ static int by_score(const void *a, const void *b) {
     return (x->message_id < y->message_id) - (x->message_id > y->message_id);
 }
 
-/* Where value lies between the list's floor and its best, 0 to 1. */
-static double share(double value, double floor, double best) {
-    if (isnan(value) || value <= floor) return 0;
-    return best > floor ? (value - floor) / (best - floor) : 1;
-}
+static double positive(double value) { return value > 0 ? value : 0; /* NaN too */ }
 
 size_t ct_fuse(const ct_dense_hit *dense, size_t dense_count, const ct_lexical_hit *lexical,
                size_t lexical_count, ct_fused_hit *out) {
@@ -36,12 +34,11 @@ size_t ct_fuse(const ct_dense_hit *dense, size_t dense_count, const ct_lexical_h
         if (same) same->lexical = hit.lexical;
         else out[count++] = hit;
     }
-    double best_dense = dense_count ? dense[0].score : 0;
-    double best_lexical = lexical_count ? lexical[0].score : 0;
-    double lexical_weight = !lexical_count ? 0 : !dense_count ? 1 : LEXICAL_WEIGHT;
+    double best = lexical_count && lexical[0].score > 0 ? lexical[0].score : 1;
+    double lexical_share = dense_count ? LEXICAL_SHARE : 1;
     for (size_t i = 0; i < count; i++)
-        out[i].score = lexical_weight * share(out[i].lexical, 0, best_lexical) +
-                       (1 - lexical_weight) * share(out[i].dense, 0, best_dense);
+        out[i].score = (dense_count ? DENSE_SHARE : 0) * positive(out[i].dense) +
+                       lexical_share * positive(out[i].lexical) / best;
     qsort(out, count, sizeof *out, by_score);
     return count;
 }

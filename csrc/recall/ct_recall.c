@@ -4,6 +4,7 @@
 #include "base/ct_clock.h"
 #include "base/ct_error.h"
 #include "recall/ct_fuse.h"
+#include "recall/ct_lexical.h"
 #include "store/ct_result.h"
 
 /* Candidates each stage hands over for one hit that is asked for, and at least.  Fusion needs the
@@ -59,11 +60,16 @@ static int find_dense(const ct_recall_parts *parts, const ct_query *query, size_
 static int find_lexical(const ct_recall_parts *parts, const ct_query *query, size_t capacity, candidates *pool,
                         ct_timings *timings, ct_error *error) {
     int64_t started = ct_clock_ns();
+    ct_words words = {.count = 0};
     pool->lexical = ct_alloc(capacity * sizeof *pool->lexical);
-    int status = pool->lexical
-                     ? ct_store_search(parts->store, query->text, query->text_bytes, &pool->filter,
-                                       pool->lexical, capacity, &pool->lexical_count, error)
-                     : ct_fail_nomem(error);
+    int status = pool->lexical ? CT_OK : ct_fail_nomem(error);
+    if (!status) status = ct_store_split(parts->store, query->text, query->text_bytes, &words, error);
+    if (!status) {
+        ct_lexical_select(&words);
+        status = ct_store_search(parts->store, &words, &pool->filter, pool->lexical, capacity,
+                                 &pool->lexical_count, error);
+    }
+    ct_words_free(&words);
     timings->lexical_ns = ct_clock_ns() - started;
     return status;
 }

@@ -59,13 +59,25 @@ int ct_store_list(ct_store *store, const ct_bound_filter *filter, int64_t after,
 
 /* ---- words --------------------------------------------------------------------------------- */
 
+/* A question has few words; of a pasted page the first ones stand for the rest. */
+#define CT_WORDS_MAX 64
+
 typedef struct ct_lexical_hit {
     int64_t message_id;
     double score; /* BM25, higher is better */
 } ct_lexical_hit;
 
-/* Messages that share words with a text, best first; at most `capacity`.  Any text is fine. */
-int ct_store_search(ct_store *store, const char *text, size_t bytes, const ct_bound_filter *filter,
+/* A text's words as the full-text index splits and folds them (not stemmed), each once. */
+typedef struct ct_words {
+    char *list[CT_WORDS_MAX];
+    size_t count;
+} ct_words;
+
+int ct_store_split(ct_store *store, const char *text, size_t bytes, ct_words *out, ct_error *error);
+void ct_words_free(ct_words *words);
+
+/* Messages that hold any of the words, best first; at most `capacity`. */
+int ct_store_search(ct_store *store, const ct_words *words, const ct_bound_filter *filter,
                     ct_lexical_hit *hits, size_t capacity, size_t *count, ct_error *error);
 
 /* ---- embeddings ---------------------------------------------------------------------------- */

@@ -7,35 +7,31 @@
 #include "base/ct_error.h"
 #include "store/ct_sql.h"
 
-/* A question has few words; of a pasted page the first ones stand for the rest. */
-#define TERMS_MAX 64
-
-typedef struct terms {
-    struct term {
-        char *text; /* as the tokenizer folded it */
-        size_t bytes;
-    } list[TERMS_MAX];
-    size_t count;
+typedef struct splitting {
+    ct_words *words;
     int nomem;
-} terms;
+} splitting;
 
-static int keep_term(void *state, int flags, const char *token, int bytes, int start, int end) {
-    terms *found = state;
+static int keep_word(void *state, int flags, const char *token, int bytes, int start, int end) {
+    splitting *to = state;
+    ct_words *words = to->words;
     (void)flags;
     (void)start;
     (void)end;
-    for (size_t i = 0; i < found->count; i++)
-        if (found->list[i].bytes == (size_t)bytes && memcmp(found->list[i].text, token, (size_t)bytes) == 0)
+    for (size_t i = 0; i < words->count; i++)
+        if (strlen(words->list[i]) == (size_t)bytes && memcmp(words->list[i], token, (size_t)bytes) == 0)
             return SQLITE_OK;
-    if (found->count == TERMS_MAX) return SQLITE_DONE;
-    char *copy = ct_copy(token, (size_t)bytes);
-    if (!copy) {
-        found->nomem = 1;
-        return SQLITE_NOMEM;
-    }
-    found->list[found->count].text = copy;
-    found->list[found->count++].bytes = (size_t)bytes;
+    if (words->count == CT_WORDS_MAX) return SQLITE_DONE;
+    words->list[words->count] = ct_copy(token, (size_t)bytes);
+    to->nomem = !words->list[words->count];
+    if (to->nomem) return SQLITE_NOMEM;
+    words->count++;
     return SQLITE_OK;
+}
+
+void ct_words_free(ct_words *words) {
+    for (size_t i = 0; i < words->count; i++) ct_free(words->list[i]);
+    words->count = 0;
 }
 
 static fts5_api *find_fts5(sqlite3 *db) {
@@ -49,34 +45,48 @@ static fts5_api *find_fts5(sqlite3 *db) {
     return api;
 }
 
-static int split(ct_connection *reader, const char *text, size_t bytes, terms *out, ct_error *error) {
+static int split(ct_connection *reader, const char *text, size_t bytes, ct_words *out,
+                 ct_error *error) {
     const char *arguments[] = {"remove_diacritics", "2"};
     fts5_tokenizer tokenizer;
     void *state = NULL;
     Fts5Tokenizer *instance = NULL;
+    splitting to = {.words = out};
     fts5_api *api = find_fts5(reader->db);
     if (!api) return ct_fail(error, CT_INTERNAL, "this SQLite was built without FTS5");
     int code = api->xFindTokenizer(api, "unicode61", &state, &tokenizer);
     if (code == SQLITE_OK) code = tokenizer.xCreate(state, arguments, 2, &instance);
     if (code == SQLITE_OK)
-        code = tokenizer.xTokenize(instance, out, FTS5_TOKENIZE_QUERY, text, (int)bytes, keep_term);
+        code = tokenizer.xTokenize(instance, &to, FTS5_TOKENIZE_QUERY, text, (int)bytes, keep_word);
     if (instance) tokenizer.xDelete(instance);
-    if (out->nomem || code == SQLITE_NOMEM) return ct_fail_nomem(error);
+    if (to.nomem || code == SQLITE_NOMEM) return ct_fail_nomem(error);
     if (code != SQLITE_OK && code != SQLITE_DONE)
         return ct_sql_fail(reader, code, "splitting the query", error);
     return CT_OK;
 }
 
+int ct_store_split(ct_store *store, const char *text, size_t bytes, ct_words *out, ct_error *error) {
+    ct_connection *reader;
+    ct_words words = {.count = 0};
+    int status = ct_reader_take(store, &reader, error);
+    if (status) return status;
+    status = split(reader, text, bytes, &words, error);
+    ct_reader_give(store, reader);
+    if (status) ct_words_free(&words);
+    else *out = words;
+    return status;
+}
+
 /* "a" OR "b" OR ...  Tokens hold letters and digits only, so there is no quote to escape. */
-static char *join(const terms *found) {
+static char *join(const ct_words *words) {
     size_t size = 1;
-    for (size_t i = 0; i < found->count; i++) size += found->list[i].bytes + 6;
+    for (size_t i = 0; i < words->count; i++) size += strlen(words->list[i]) + 6;
     char *expression = ct_alloc(size), *end = expression;
     if (!expression) return NULL;
     *end = 0;
-    for (size_t i = 0; i < found->count; i++)
+    for (size_t i = 0; i < words->count; i++)
         end += snprintf(end, size - (size_t)(end - expression), "%s\"%s\"", i ? " OR " : "",
-                        found->list[i].text);
+                        words->list[i]);
     return expression;
 }
 
@@ -107,21 +117,21 @@ static int run(ct_connection *reader, const char *expression, const ct_bound_fil
     return status;
 }
 
-int ct_store_search(ct_store *store, const char *text, size_t bytes, const ct_bound_filter *filter,
+int ct_store_search(ct_store *store, const ct_words *words, const ct_bound_filter *filter,
                     ct_lexical_hit *hits, size_t capacity, size_t *count, ct_error *error) {
-    terms found = {.count = 0};
-    ct_connection *reader;
-    *count = 0;
-    int status = ct_reader_take(store, &reader, error);
-    if (status) return status;
-    status = split(reader, text, bytes, &found, error);
-    if (!status && found.count > 0) {
-        char *expression = join(&found);
-        status = expression ? run(reader, expression, filter, hits, capacity, count, error)
-                            : ct_fail_nomem(error);
+    size_t found = 0;
+    int status = CT_OK;
+    if (words->count > 0) {
+        ct_connection *reader;
+        char *expression = join(words);
+        if (!expression) return ct_fail_nomem(error);
+        status = ct_reader_take(store, &reader, error);
+        if (!status) {
+            status = run(reader, expression, filter, hits, capacity, &found, error);
+            ct_reader_give(store, reader);
+        }
         ct_free(expression);
     }
-    ct_reader_give(store, reader);
-    for (size_t i = 0; i < found.count; i++) ct_free(found.list[i].text);
+    if (!status) *count = found;
     return status;
 }

@@ -1,0 +1,11 @@
+/* Which of a query's words are worth looking up. */
+#ifndef CT_LEXICAL_H
+#define CT_LEXICAL_H
+
+#include "store/ct_store.h"
+
+/* Drop English function words, unless nothing else is left.  A question's "what", "did" and "when"
+ * are rare in the answers, so BM25 alone would take them for its best clues. */
+void ct_lexical_select(ct_words *words);
+
+#endif
