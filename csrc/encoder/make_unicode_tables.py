@@ -31,8 +31,8 @@ HANGUL = range(0xAC00, 0xD7A4)
 WORD_START = 0x2581  # marks the start of a word in llama.cpp's spelling of the vocabulary
 
 HEAD = f"""\
-/* Made by make_unicode_tables.py with tokenizers {TOKENIZERS} and, for code points not assigned yet,
- * the Unicode Character Database {UNICODE}.  Do not edit.
+/* Made by make_unicode_tables.py with tokenizers {TOKENIZERS} and, for what llama.cpp sees
+ * differently, the Unicode Character Database {UNICODE}.  Do not edit.
  *
  * What becomes of a character in BERT's tokenizer (BertNormalizer with lower case, then
  * BertPreTokenizer).  ASCII and Hangul syllables are left out: code knows them. */
@@ -96,19 +96,21 @@ class Reference:
         if self.chinese(c) != c or len(self.split(f"a{c}b")) > 1:
             return ALONE
         category = unicodedata.category(c)
-        ideograph = unicodedata.name(c, "").startswith("CJK ")
+        ideograph = unicodedata.name(c, "").startswith("CJK UNIFIED IDEOGRAPH")
         if category[0] in "CPZ" or ideograph or ord(c) == WORD_START:
             return FOREIGN
         return PLAIN
 
 
 def points() -> Iterator[int]:
+    """Yield the code points that the tables speak of."""
     for point in range(0x80, 0x110000):
         if point not in HANGUL and not 0xD800 <= point < 0xE000:
             yield point
 
 
 def kinds(reference: Reference) -> list[tuple[int, int, str]]:
+    """Return (first, last, kind) of all that are not plain."""
     ranges: list[tuple[int, int, str]] = []
     for point in points():
         kind = reference.kind(chr(point))
@@ -120,6 +122,11 @@ def kinds(reference: Reference) -> list[tuple[int, int, str]]:
 
 
 def folds(reference: Reference) -> dict[int, str]:
+    """Return what code points become when decomposed, stripped of accents and lower-cased.
+
+    Canonical reordering is left out: it moves accents, which go, and otherwise only characters that
+    no vocabulary holds.
+    """
     found: dict[int, str] = {}
     for point in points():
         c = chr(point)
@@ -155,6 +162,7 @@ def shifts(single: dict[int, int]) -> list[tuple[int, int, int, int]]:
 
 
 def rows(entries: list[str], width: int = 100) -> Iterator[str]:
+    """Yield the entries as lines of C."""
     line = "   "
     for entry in entries:
         if len(line) + len(entry) + 2 > width:
@@ -165,6 +173,7 @@ def rows(entries: list[str], width: int = 100) -> Iterator[str]:
 
 
 def text() -> str:
+    """Return the whole header."""
     reference = Reference()
     by_kind = kinds(reference)
     folded = folds(reference)
@@ -176,12 +185,18 @@ def text() -> str:
         ("shifts", "shift", [f"{{0x{a:X}, 0x{b:X}, {s}, {d}}}" for a, b, s, d in single]),
         ("splits", "split", [f"{{0x{p:X}, {{{', '.join(map(hex, to))}}}}}" for p, to in several]),
     ):
-        out += [f"static const ct_unicode_{kind} ct_unicode_{name}[] = {{", *rows(entries), "};", ""]
+        out += [
+            f"static const ct_unicode_{kind} ct_unicode_{name}[] = {{",
+            *rows(entries),
+            "};",
+            "",
+        ]
     out += ["#endif", ""]
     return "\n".join(out)
 
 
 def main() -> None:
+    """Write or check the header."""
     parser = argparse.ArgumentParser(description="Write ct_unicode_tables.h.")
     parser.add_argument("--check", action="store_true", help="compare with the file, write nothing")
     check = parser.parse_args().check

@@ -5,10 +5,12 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "index/ct_id_map.h"
 #include "simd/ct_simd.h"
 
 /* Blocks keep growth cheap: codes never move. */
 #define BLOCK_ENTRIES 4096
+#define NO_ENTRY UINT32_MAX
 
 typedef struct block {
     int8_t *codes; /* [BLOCK_ENTRIES][padded] */
@@ -17,6 +19,7 @@ typedef struct block {
     int64_t time_ms[BLOCK_ENTRIES];
     int64_t session_id[BLOCK_ENTRIES];
     int64_t role_id[BLOCK_ENTRIES];
+    uint32_t earlier[BLOCK_ENTRIES]; /* entry with an earlier chunk of the same message */
 } block;
 
 struct ct_index {
@@ -28,6 +31,7 @@ struct ct_index {
     size_t block_capacity;
     size_t count;
     int64_t last_chunk;
+    ct_id_map latest; /* message id to the entry of its last chunk */
 };
 
 int ct_index_create(int32_t dimension, ct_index **out, ct_error *error) {
@@ -49,6 +53,7 @@ void ct_index_destroy(ct_index *index) {
         ct_free(index->blocks[i]);
     }
     ct_free(index->blocks);
+    ct_id_map_free(&index->latest);
     pthread_rwlock_destroy(&index->lock);
     ct_free(index);
 }
@@ -76,7 +81,13 @@ int ct_index_add(ct_index *index, const ct_index_entry *entry, ct_error *error) 
     int status = CT_OK;
     pthread_rwlock_wrlock(&index->lock);
     if (entry->chunk_id <= index->last_chunk) goto done; /* another thread brought it in */
-    if (index->count == index->block_count * BLOCK_ENTRIES && add_block(index)) {
+    if (index->count == NO_ENTRY) {
+        status = ct_fail(error, CT_INTERNAL, "the index holds %zu chunks and cannot grow", index->count);
+        goto done;
+    }
+    uint32_t earlier = ct_id_map_get(&index->latest, entry->message_id, NO_ENTRY);
+    if ((index->count == index->block_count * BLOCK_ENTRIES && add_block(index)) ||
+        ct_id_map_put(&index->latest, entry->message_id, (uint32_t)index->count)) {
         status = ct_fail_nomem(error);
         goto done;
     }
@@ -88,6 +99,7 @@ int ct_index_add(ct_index *index, const ct_index_entry *entry, ct_error *error) 
     last->session_id[i] = entry->session_id;
     last->role_id[i] = entry->role_id;
     last->time_ms[i] = entry->time_ms;
+    last->earlier[i] = earlier;
     index->count++;
     index->last_chunk = entry->chunk_id;
 done:
@@ -112,7 +124,8 @@ size_t ct_index_count(ct_index *index) {
 size_t ct_index_bytes(ct_index *index) {
     pthread_rwlock_rdlock(&index->lock);
     size_t bytes = sizeof *index + index->block_capacity * sizeof *index->blocks +
-                   index->block_count * (sizeof(block) + BLOCK_ENTRIES * index->padded);
+                   index->block_count * (sizeof(block) + BLOCK_ENTRIES * index->padded) +
+                   index->latest.capacity * (sizeof *index->latest.ids + sizeof *index->latest.places);
     pthread_rwlock_unlock(&index->lock);
     return bytes;
 }
@@ -120,8 +133,9 @@ size_t ct_index_bytes(ct_index *index) {
 int ct_index_validate(ct_index *index, ct_error *error) {
     int status = CT_OK;
     pthread_rwlock_rdlock(&index->lock);
+    /* One block may stand empty: memory for its first entry's place in the map ran out. */
     size_t needed = (index->count + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
-    if (index->block_count != needed)
+    if (index->block_count < needed || index->block_count > needed + 1)
         status = ct_fail(error, CT_INTERNAL, "index: %zu blocks for %zu entries", index->block_count,
                          index->count);
     for (size_t i = 0; !status && i < index->count; i++) {
@@ -129,6 +143,8 @@ int ct_index_validate(ct_index *index, ct_error *error) {
         size_t at = i % BLOCK_ENTRIES;
         if (b->message_id[at] < 1 || !isfinite(b->scale[at]) || b->scale[at] < 0)
             status = ct_fail(error, CT_INTERNAL, "index: entry %zu is damaged", i);
+        if (!status && b->earlier[at] != NO_ENTRY && b->earlier[at] >= i)
+            status = ct_fail(error, CT_INTERNAL, "index: entry %zu points ahead", i);
         for (size_t d = (size_t)index->dimension; !status && d < index->padded; d++)
             if (b->codes[at * index->padded + d])
                 status = ct_fail(error, CT_INTERNAL, "index: padding of entry %zu is not zero", i);
@@ -202,22 +218,49 @@ static void offer(ct_dense_hit *heap, size_t *count, size_t capacity, ct_dense_h
     }
 }
 
-static int16_t *quantise_query(const ct_index *index, const float *query, float *scale) {
-    int16_t *quantised = ct_alloc_aligned(index->padded * sizeof *quantised);
-    if (!quantised) return NULL;
+int ct_index_query_make(const ct_index *index, const float *vector, ct_index_query *out,
+                        ct_error *error) {
+    int16_t *values = ct_alloc_aligned(index->padded * sizeof *values);
+    if (!values) return ct_fail_nomem(error);
     float largest = 0;
-    for (int32_t i = 0; i < index->dimension; i++) largest = fmaxf(largest, fabsf(query[i]));
-    *scale = largest > 0 ? largest / CT_QUERY_MAX : 1;
-    for (int32_t i = 0; i < index->dimension; i++) quantised[i] = (int16_t)lrintf(query[i] / *scale);
-    return quantised;
+    for (int32_t i = 0; i < index->dimension; i++) largest = fmaxf(largest, fabsf(vector[i]));
+    out->scale = largest > 0 ? largest / CT_QUERY_MAX : 1;
+    for (int32_t i = 0; i < index->dimension; i++) values[i] = (int16_t)lrintf(vector[i] / out->scale);
+    out->values = values;
+    return CT_OK;
 }
 
-int ct_index_search(ct_index *index, const float *query, const ct_index_filter *filter,
-                    ct_dense_hit *hits, size_t capacity, size_t *count, ct_error *error) {
-    float query_scale;
-    int16_t *quantised = quantise_query(index, query, &query_scale);
-    if (!quantised) return ct_fail_nomem(error);
-    int32_t (*dot)(const int16_t *, const int8_t *, size_t) = ct_simd()->dot;
+void ct_index_query_free(ct_index_query *query) {
+    ct_free(query->values);
+    query->values = NULL;
+}
+
+static double score_entry(const ct_index *index, const ct_kernels *kernels, const ct_index_query *query,
+                          const block *b, size_t i) {
+    int32_t product = kernels->dot(query->values, b->codes + i * index->padded, index->padded);
+    return (double)product * (double)(query->scale * b->scale[i]);
+}
+
+int ct_index_score(ct_index *index, const ct_index_query *query, int64_t message_id, double *score) {
+    const ct_kernels *kernels = ct_simd();
+    pthread_rwlock_rdlock(&index->lock);
+    uint32_t entry = ct_id_map_get(&index->latest, message_id, NO_ENTRY);
+    int found = entry != NO_ENTRY;
+    double best = -1;
+    while (entry != NO_ENTRY) {
+        const block *b = index->blocks[entry / BLOCK_ENTRIES];
+        double value = score_entry(index, kernels, query, b, entry % BLOCK_ENTRIES);
+        if (value > best) best = value;
+        entry = b->earlier[entry % BLOCK_ENTRIES];
+    }
+    pthread_rwlock_unlock(&index->lock);
+    if (found) *score = best;
+    return found;
+}
+
+void ct_index_search(ct_index *index, const ct_index_query *query, const ct_index_filter *filter,
+                     ct_dense_hit *hits, size_t capacity, size_t *count) {
+    const ct_kernels *kernels = ct_simd();
     int unfiltered = !filter->sessions && !filter->roles && filter->since_ms == INT64_MIN &&
                      filter->until_ms == INT64_MAX;
     size_t found = 0;
@@ -229,9 +272,8 @@ int ct_index_search(ct_index *index, const float *query, const ct_index_filter *
         if (entries > BLOCK_ENTRIES) entries = BLOCK_ENTRIES;
         for (size_t i = 0; i < entries; i++) {
             if (!unfiltered && !passes(filter, current, i)) continue;
-            int32_t product = dot(quantised, current->codes + i * index->padded, index->padded);
             ct_dense_hit hit = {current->message_id[i],
-                                (double)product * (double)(query_scale * current->scale[i])};
+                                score_entry(index, kernels, query, current, i)};
             offer(hits, &found, capacity, hit);
         }
     }
@@ -244,6 +286,4 @@ int ct_index_search(ct_index *index, const float *query, const ct_index_filter *
         hits[left] = worst;
         sift_down(hits, left, 0);
     }
-    ct_free(quantised);
-    return CT_OK;
 }

@@ -49,9 +49,22 @@ typedef struct ct_dense_hit {
     double score; /* cosine of the query and the message's best chunk */
 } ct_dense_hit;
 
+/* A query vector made ready for many searches.  Free with ct_index_query_free. */
+typedef struct ct_index_query {
+    int16_t *values;
+    float scale;
+} ct_index_query;
+
+int ct_index_query_make(const ct_index *index, const float *vector, ct_index_query *out,
+                        ct_error *error);
+void ct_index_query_free(ct_index_query *query);
+
+/* Cosine of one message's best chunk; 0 and *score untouched when it has none here. */
+int ct_index_score(ct_index *index, const ct_index_query *query, int64_t message_id, double *score);
+
 /* The `capacity` best messages, best first, ties to the newer id. */
-int ct_index_search(ct_index *index, const float *query, const ct_index_filter *filter,
-                    ct_dense_hit *hits, size_t capacity, size_t *count, ct_error *error);
+void ct_index_search(ct_index *index, const ct_index_query *query, const ct_index_filter *filter,
+                     ct_dense_hit *hits, size_t capacity, size_t *count);
 
 size_t ct_index_count(ct_index *index);
 size_t ct_index_bytes(ct_index *index);

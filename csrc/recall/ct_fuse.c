@@ -21,8 +21,8 @@ static int by_score(const void *a, const void *b) {
 
 static double positive(double value) { return value > 0 ? value : 0; /* NaN too */ }
 
-size_t ct_fuse(const ct_dense_hit *dense, size_t dense_count, const ct_lexical_hit *lexical,
-               size_t lexical_count, ct_fused_hit *out) {
+size_t ct_fuse_merge(const ct_dense_hit *dense, size_t dense_count, const ct_lexical_hit *lexical,
+                     size_t lexical_count, ct_fused_hit *out) {
     size_t count = 0;
     for (size_t i = 0; i < dense_count; i++)
         out[count++] = (ct_fused_hit){dense[i].message_id, 0, dense[i].score, NAN};
@@ -34,11 +34,20 @@ size_t ct_fuse(const ct_dense_hit *dense, size_t dense_count, const ct_lexical_h
         if (same) same->lexical = hit.lexical;
         else out[count++] = hit;
     }
-    double best = lexical_count && lexical[0].score > 0 ? lexical[0].score : 1;
-    double lexical_share = dense_count ? LEXICAL_SHARE : 1;
-    for (size_t i = 0; i < count; i++)
-        out[i].score = (dense_count ? DENSE_SHARE : 0) * positive(out[i].dense) +
-                       lexical_share * positive(out[i].lexical) / best;
-    qsort(out, count, sizeof *out, by_score);
     return count;
+}
+
+void ct_fuse_rank(ct_fused_hit *hits, size_t count) {
+    double best = 0;
+    int any_dense = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (hits[i].lexical > best) best = hits[i].lexical;
+        if (!isnan(hits[i].dense)) any_dense = 1;
+    }
+    double dense_share = any_dense ? DENSE_SHARE : 0;
+    double lexical_share = best > 0 ? (any_dense ? LEXICAL_SHARE : 1) / best : 0;
+    for (size_t i = 0; i < count; i++)
+        hits[i].score =
+            dense_share * positive(hits[i].dense) + lexical_share * positive(hits[i].lexical);
+    qsort(hits, count, sizeof *hits, by_score);
 }

@@ -1,5 +1,7 @@
 #include "recall/ct_recall.h"
 
+#include <math.h>
+
 #include "base/ct_alloc.h"
 #include "base/ct_clock.h"
 #include "base/ct_error.h"
@@ -7,13 +9,13 @@
 #include "recall/ct_lexical.h"
 #include "store/ct_result.h"
 
-/* Candidates each stage hands over for one hit that is asked for, and at least.  Fusion needs the
- * score of a message in both lists more often than a message needs to lead either. */
+/* Candidates each stage hands over for one hit that is asked for, and at least. */
 #define POOL_FACTOR 4
 #define POOL_LEAST 200
 
 typedef struct candidates {
     ct_bound_filter filter;
+    ct_index_query vector;
     ct_dense_hit *dense;
     size_t dense_count;
     ct_lexical_hit *lexical;
@@ -24,6 +26,7 @@ typedef struct candidates {
 
 static void candidates_free(candidates *pool) {
     ct_bound_filter_free(&pool->filter);
+    ct_index_query_free(&pool->vector);
     ct_free(pool->dense);
     ct_free(pool->lexical);
     ct_free(pool->fused);
@@ -39,6 +42,7 @@ static int find_dense(const ct_recall_parts *parts, const ct_query *query, size_
         status = ct_encoder_embed(parts->encoder, &query->text, &query->text_bytes, 1, 1, vector, error);
     int64_t encoded = ct_clock_ns();
     timings->encode_ns = encoded - started;
+    if (!status) status = ct_index_query_make(parts->index, vector, &pool->vector, error);
     if (!status) {
         const ct_bound_filter *bound = &pool->filter;
         ct_index_filter filter = {
@@ -49,8 +53,8 @@ static int find_dense(const ct_recall_parts *parts, const ct_query *query, size_
             .since_ms = bound->since_ms,
             .until_ms = bound->until_ms,
         };
-        status = ct_index_search(parts->index, vector, &filter, pool->dense, capacity,
-                                 &pool->dense_count, error);
+        ct_index_search(parts->index, &pool->vector, &filter, pool->dense, capacity,
+                        &pool->dense_count);
     }
     timings->dense_ns = ct_clock_ns() - encoded;
     ct_free(vector);
@@ -72,6 +76,20 @@ static int find_lexical(const ct_recall_parts *parts, const ct_query *query, siz
     ct_words_free(&words);
     timings->lexical_ns = ct_clock_ns() - started;
     return status;
+}
+
+static int fuse(const ct_recall_parts *parts, candidates *pool, ct_error *error) {
+    pool->fused = ct_alloc((pool->dense_count + pool->lexical_count) * sizeof *pool->fused);
+    if (!pool->fused) return ct_fail_nomem(error);
+    pool->fused_count = ct_fuse_merge(pool->dense, pool->dense_count, pool->lexical,
+                                      pool->lexical_count, pool->fused);
+    /* A message found by its words has a cosine too, even if it does not lead by it. */
+    for (size_t i = 0; pool->vector.values && i < pool->fused_count; i++)
+        if (isnan(pool->fused[i].dense))
+            ct_index_score(parts->index, &pool->vector, pool->fused[i].message_id,
+                           &pool->fused[i].dense);
+    ct_fuse_rank(pool->fused, pool->fused_count);
+    return CT_OK;
 }
 
 static int fetch(const ct_recall_parts *parts, const candidates *pool, size_t limit, ct_result *result,
@@ -101,15 +119,8 @@ int ct_recall_run(const ct_recall_parts *parts, const ct_query *query, ct_result
     if (!status && query->lexical)
         status = find_lexical(parts, query, capacity, &pool, &result->timings, error);
     int64_t started = ct_clock_ns();
-    if (!status) {
-        pool.fused = ct_alloc((pool.dense_count + pool.lexical_count) * sizeof *pool.fused);
-        if (!pool.fused) status = ct_fail_nomem(error);
-    }
-    if (!status) {
-        pool.fused_count =
-            ct_fuse(pool.dense, pool.dense_count, pool.lexical, pool.lexical_count, pool.fused);
-        status = fetch(parts, &pool, limit, result, error);
-    }
+    if (!status) status = fuse(parts, &pool, error);
+    if (!status) status = fetch(parts, &pool, limit, result, error);
     result->timings.fetch_ns = ct_clock_ns() - started;
     candidates_free(&pool);
     return status;

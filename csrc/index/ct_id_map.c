@@ -1,0 +1,53 @@
+#include "index/ct_id_map.h"
+
+#include "base/ct_alloc.h"
+
+#define CAPACITY_FIRST 1024
+
+static size_t slot_of(const ct_id_map *map, int64_t id) {
+    uint64_t hash = (uint64_t)id * 0x9e3779b97f4a7c15u; /* Fibonacci hashing */
+    size_t slot = (size_t)(hash >> 32) & (map->capacity - 1);
+    while (map->ids[slot] && map->ids[slot] != id) slot = (slot + 1) & (map->capacity - 1);
+    return slot;
+}
+
+uint32_t ct_id_map_get(const ct_id_map *map, int64_t id, uint32_t missing) {
+    if (!map->capacity) return missing;
+    size_t slot = slot_of(map, id);
+    return map->ids[slot] ? map->places[slot] : missing;
+}
+
+static int grow(ct_id_map *map) {
+    ct_id_map larger = {.capacity = map->capacity ? map->capacity * 2 : CAPACITY_FIRST,
+                        .count = map->count};
+    larger.ids = ct_alloc_zero(larger.capacity * sizeof *larger.ids);
+    larger.places = ct_alloc(larger.capacity * sizeof *larger.places);
+    if (!larger.ids || !larger.places) {
+        ct_id_map_free(&larger);
+        return -1;
+    }
+    for (size_t i = 0; i < map->capacity; i++) {
+        if (!map->ids[i]) continue;
+        size_t slot = slot_of(&larger, map->ids[i]);
+        larger.ids[slot] = map->ids[i];
+        larger.places[slot] = map->places[i];
+    }
+    ct_id_map_free(map);
+    *map = larger;
+    return 0;
+}
+
+int ct_id_map_put(ct_id_map *map, int64_t id, uint32_t place) {
+    if ((map->count + 1) * 4 > map->capacity * 3 && grow(map)) return -1;
+    size_t slot = slot_of(map, id);
+    map->count += !map->ids[slot];
+    map->ids[slot] = id;
+    map->places[slot] = place;
+    return 0;
+}
+
+void ct_id_map_free(ct_id_map *map) {
+    ct_free(map->ids);
+    ct_free(map->places);
+    *map = (ct_id_map){0};
+}
