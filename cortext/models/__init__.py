@@ -1,0 +1,6 @@
+"""Embedding models: which there are, whether a file is the right one, loading it."""
+
+from cortext.models.loader import Model, load
+from cortext.models.registry import ModelSpec
+
+__all__ = ["Model", "ModelSpec", "load"]

@@ -1,0 +1,133 @@
+"""Loaded models, shared between the stores of a process."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from cortext import _native
+from cortext.errors import InputError
+from cortext.models import llama
+from cortext.models.registry import ModelSpec, resolve
+from cortext.models.verify import verify
+
+# Tokens that neighbouring chunks of a long text share, so that a sentence across the cut is whole
+# in one of them.
+_OVERLAP = 32
+
+
+class Model:
+    """A loaded embedding model.  Thread-safe; callers take turns at it, queries first.
+
+    Made by `load`.  Engines keep the model alive, also after `close`.
+    """
+
+    def __init__(self, path: Path, spec: ModelSpec, *, threads: int, cache: str | None) -> None:
+        self.path = path
+        self.spec = spec
+        binding = llama.load(path, context=spec.context, threads=threads)
+        try:
+            self._handle = _native.EncoderHandle(
+                binding,
+                fingerprint=self.fingerprint,
+                query_prefix=spec.query_prefix,
+                passage_prefix=spec.passage_prefix,
+                pooling=_native.PoolingType[spec.pooling.upper()],
+                context=spec.context,
+                overlap=min(_OVERLAP, spec.context // 8),
+                wordpiece=spec.wordpiece,
+                cache_path=cache,
+            )
+        except BaseException:
+            llama.release(binding)
+            raise
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the weights and how text is prepared for them; a store is tied to it."""
+        return f"{self.spec.name}:{(self.spec.sha256 or '')[:16]}:{self.spec.pooling}"
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self._handle.dimension
+
+    @property
+    def handle(self) -> _native.EncoderHandle:
+        """For the engine only."""
+        return self._handle
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> npt.NDArray[np.float32]:
+        """Embed texts.
+
+        texts: any number of str; one longer than the model's context is the mean of its chunks.
+        query: use the model's query prefix instead of its passage prefix.
+        Returns: float32 (n, dimension), each row of unit length.
+        Raises: InputError, ModelError, ClosedError, ForkedError.
+        """
+        if isinstance(texts, str):
+            raise InputError("texts must be a sequence of str, not one str")
+        return self._handle.embed(texts, query=query)
+
+    def tokenize(self, text: str) -> list[int]:
+        """Token ids of a text with special tokens, never cut.
+
+        Raises: InputError, ModelError, ClosedError, ForkedError.
+        """
+        return self._handle.tokenize(text)
+
+    def close(self) -> None:
+        """Drop this object's hold on the model; stores that use it are not disturbed."""
+        self._handle.close()
+
+
+# One model in memory serves every store of the process; it goes when its last user goes.
+_loaded: weakref.WeakValueDictionary[tuple[str, str | None, int, str | None, int], Model] = (
+    weakref.WeakValueDictionary()
+)
+_loading = threading.Lock()
+
+
+def load(
+    model: str | os.PathLike[str] | Model | None = None,
+    *,
+    threads: int = 1,
+    cache: str | os.PathLike[str] | None = None,
+) -> Model:
+    """Load a model, or share it if this process has it loaded already.
+
+    model: None for $CORTEXT_MODEL or the bundled one; the path of a GGUF file; a name that
+        `cortext model list` shows; or a Model, returned as it is.
+    threads: per pass; 1 is best on a machine that does other work.
+    cache: optional file that keeps vectors between runs, keyed by model and token ids.
+    Raises: ModelError when it is missing, damaged or not loadable; InputError for bad arguments.
+    """
+    if isinstance(model, Model):
+        return model
+    if not 1 <= threads <= 256:
+        raise InputError(f"threads is {threads}; it must be from 1 to 256")
+    path, spec = resolve(model)
+    cache_path = None if cache is None else os.fspath(cache)
+    key = (str(path.resolve()), spec.sha256, threads, cache_path, os.getpid())
+    with _loading:
+        found = _loaded.get(key)
+        if found is None:
+            if spec.sha256 is not None:
+                verify(path, spec.sha256)
+            found = Model(path, spec, threads=threads, cache=cache_path)
+            _loaded[key] = found
+        return found
+
+
+def _fresh_lock_after_fork() -> None:
+    global _loading  # noqa: PLW0603  (a lock another thread held at the fork stays locked)
+    _loading = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_fresh_lock_after_fork)

@@ -1,0 +1,1 @@
+"""The bundled model: installed as the package `cortext.models.bundled`."""
