@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,19 +39,21 @@ def filled(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
         yield mem
 
 
+class Oracle:
+    """Messages, and the float32 vector of each that fits one chunk, as the engine embeds it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.messages = engine.messages(limit=10_000)
+        context = engine.model.spec.context
+        texts = {m.id: f"{m.role}: {m.text}" for m in self.messages}
+        short = {i: t for i, t in texts.items() if len(engine.model.tokenize(t)) <= context}
+        assert 0 < len(short) < len(texts)
+        self.vectors = dict(zip(short, engine.embed(list(short.values())), strict=True))
+
+
 @pytest.fixture(scope="module")
-def oracle(filled: Engine) -> tuple[list[Message], dict[int, Any]]:
-    """Messages, and for each the float32 vectors of its text as the engine embeds it."""
-    messages = filled.messages(limit=10_000)
-    window, step = 254, 222
-    vectors: dict[int, Any] = {}
-    for message in messages:
-        text = f"{message.role}: {message.text}"
-        if len(filled.model.tokenize(text)) <= window + 2:
-            vectors[message.id] = filled.embed([text])
-    assert len(vectors) < len(messages)
-    assert step < window
-    return messages, vectors
+def oracle(filled: Engine) -> Oracle:
+    return Oracle(filled)
 
 
 filters = st.fixed_dictionaries(
@@ -90,16 +91,16 @@ def passes(message: Message, chosen: dict[str, Any]) -> bool:
 @settings(deadline=None, max_examples=150)
 def test_dense_search_is_exact_under_any_filter(
     filled: Engine,
-    oracle: tuple[list[Message], dict[int, Any]],
+    oracle: Oracle,
     chosen: dict[str, Any],
     limit: int,
     query: str,
     level: str,
 ) -> None:
-    messages, vectors = oracle
+    vectors = oracle.vectors
     _native.force_simd(level)
     hits = filled.recall(query, limit=limit, stages=["dense"], explain=True, **chosen).hits
-    passing = {m.id for m in messages if passes(m, chosen)}
+    passing = {m.id for m in oracle.messages if passes(m, chosen)}
     assert len(hits) == min(limit, len(passing)), "k results whenever k exist"
     assert len({h.id for h in hits}) == len(hits)
     assert {h.id for h in hits} <= passing
@@ -110,19 +111,19 @@ def test_dense_search_is_exact_under_any_filter(
         assert hit.scores.dense is not None
         scores.append(hit.scores.dense)
         if hit.id in vectors:
-            assert hit.scores.dense == pytest.approx(float(vectors[hit.id][0] @ vector), abs=0.01)
+            assert hit.scores.dense == pytest.approx(float(vectors[hit.id] @ vector), abs=0.01)
     assert scores == sorted(scores, reverse=True)
     if len(hits) < len(passing):
-        left_out = [float(np.max(vectors[i] @ vector)) for i in passing - {h.id for h in hits} if i in vectors]
+        left_out = [float(vectors[i] @ vector) for i in passing - {h.id for h in hits} if i in vectors]
         assert all(value <= scores[-1] + 0.01 for value in left_out)
 
 
 @given(chosen=filters, limit=st.integers(1, 120))
 @settings(deadline=None, max_examples=100)
 def test_words_and_listing_respect_any_filter(
-    filled: Engine, oracle: tuple[list[Message], dict[int, Any]], chosen: dict[str, Any], limit: int
+    filled: Engine, oracle: Oracle, chosen: dict[str, Any], limit: int
 ) -> None:
-    passing = [m for m in oracle[0] if passes(m, chosen)]
+    passing = [m for m in oracle.messages if passes(m, chosen)]
     assert filled.messages(limit=10_000, **chosen) == passing
     hits = filled.recall("dentist lease", limit=limit, stages=["lexical"], **chosen).hits
     holding = {m.id for m in passing if "dentist" in m.text or "lease" in m.text}

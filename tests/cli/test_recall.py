@@ -1,0 +1,115 @@
+"""`cortext recall`: for people, for pipes and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+QUESTION = ("what", "is", "the", "garage", "code?")
+
+
+def test_piped_is_plain_and_tabular(run: Callable, store: Path) -> None:
+    result = run("recall", store, *QUESTION)
+    assert (result.returncode, result.stderr) == (0, "")
+    first = result.stdout.splitlines()[0].split("\t")
+    assert re.fullmatch(r"[01]\.\d{3}", first[0])
+    assert first[1:] == [
+        "2026-01-02T01:04:05.000Z",
+        "home",
+        "user",
+        "The garage door code is 8841.",
+    ]
+    assert {line.count("\t") for line in result.stdout.splitlines()} == {4}
+    assert "\x1b" not in result.stdout
+    forced = run("recall", store, *QUESTION, COLUMNS="20", FORCE_COLOR="1")
+    assert forced.stdout == result.stdout
+
+
+def test_json_has_all_there_is(run: Callable, store: Path) -> None:
+    result = run("recall", store, " ".join(QUESTION), "--json", "--limit", "2")
+    assert result.stdout.count("\n") == 1
+    answer = json.loads(result.stdout)
+    assert answer["query"] == "what is the garage code?"
+    assert answer["pending"] == 0
+    assert set(answer["timings"]) == {"wait", "encode", "dense", "lexical", "fetch", "total"}
+    assert len(answer["hits"]) == 2
+    hit = answer["hits"][0]
+    assert set(hit) == {
+        "score", "id", "uid", "session", "role", "time", "source", "metadata", "text",
+    }  # fmt: skip
+    assert (hit["uid"], hit["metadata"]) == ("garage", {"tags": ["door", None, 1.5]})
+    assert 0 <= hit["score"] <= 1
+    assert re.fullmatch(ISO, hit["time"])
+
+
+def test_explain(run: Callable, store: Path) -> None:
+    result = run("recall", store, *QUESTION, "--explain")
+    dense, lexical = result.stdout.splitlines()[0].split("\t")[1:3]
+    assert -1 <= float(dense) <= 1
+    assert float(lexical) > 0
+    assert re.match(r"\d+ hits in [\d.]+ ms \(wait [\d.]+, encode [\d.]+, ", result.stderr)
+    hits = json.loads(run("recall", store, *QUESTION, "--explain", "--json").stdout)["hits"]
+    assert set(hits[0]["scores"]) == {"dense", "lexical"}
+    assert all(hit["scores"]["dense"] is not None for hit in hits)
+
+
+def test_filters(run: Callable, store: Path) -> None:
+    def uids(*options: str) -> list[tuple[str, str]]:
+        hits = json.loads(run("recall", store, "code", "--json", *options).stdout)["hits"]
+        return sorted((hit["session"], hit["role"]) for hit in hits)
+
+    assert uids("--session", "home", "--role", "assistant") == [("home", "assistant")]
+    assert uids("--session", "home", "--session", "travel", "--role", "user") == [
+        ("home", "user"), ("home", "user"), ("travel", "user"),
+    ]  # fmt: skip
+    # A date is its midnight in UTC; since is included, until is not.
+    assert uids("--since", "2026-02-01", "--until", "2026-02-02") == [("travel", "user")]
+    assert uids("--since", "2026-02-01T08:00:00Z", "--until", "2026-02-02T08:00:00Z") == [
+        ("travel", "user")
+    ]
+    assert uids("--since", "2026-02-01T10:00:00+01:00", "--until", "2026-02-03") == [
+        ("home", "user")
+    ]
+
+
+def test_nothing_found_is_no_failure(run: Callable, store: Path) -> None:
+    result = run("recall", store, "code", "--session", "nowhere")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "no hits\n")
+    result = run("recall", store, "code", "--session", "nowhere", "--json")
+    assert (result.returncode, result.stderr) == (0, "no hits\n")
+    assert json.loads(result.stdout)["hits"] == []
+
+
+def test_queries_of_any_shape(run: Callable, fails: Callable, store: Path) -> None:
+    for query in ('"*(){}^:AND NOT', "--", "[bold]", "车库密码", "a" * 10_000):
+        assert run("recall", store, "--", query).returncode == 0
+    assert "query" in fails(1, "recall", store, " ")
+
+
+def test_a_person_sees_a_table_with_the_words_marked(on_terminal: Callable, store: Path) -> None:
+    status, text = on_terminal("recall", store, *QUESTION)
+    assert status == 0
+    heading = re.sub(r"\x1b\[[\d;]*m", "", text.splitlines()[0]).split()
+    assert heading == ["score", "time", "session", "role", "text"]
+    assert re.search(r"The \x1b\[[\d;]+mgarage\x1b\[0m door \x1b\[[\d;]+mcode\x1b\[0m is", text)
+    assert "2026-01-02 01:04" in text
+    assert re.search(r"^\d hits in [\d.]+ ms", text, re.MULTILINE)
+    # A long text is cut around the word that was asked for, unless all of it is wanted.
+    status, text = on_terminal("recall", store, "pomegranate", "--limit", "1")
+    assert re.search(r"…\w* ?(filler\s+)+\x1b\[[\d;]+mpomegranate\x1b\[0m", text)
+    assert text.count("filler") < 100
+    status, text = on_terminal("recall", store, "pomegranate", "--limit", "1", "--full")
+    assert text.count("filler") == 400
+
+
+def test_no_color_and_width(on_terminal: Callable, store: Path) -> None:
+    _, text = on_terminal("recall", store, *QUESTION, NO_COLOR="1")
+    assert not re.search(r"\x1b\[[\d;]*(3|4|9)\d", text)
+    for columns in (40, 80, 200):
+        _, text = on_terminal("recall", store, *QUESTION, "--limit", "1", columns=columns)
+        lines = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()
+        assert max(map(len, lines[:-1])) <= columns
+        assert "The garage" in text.replace("\x1b[1;33m", "")

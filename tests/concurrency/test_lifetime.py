@@ -1,0 +1,220 @@
+"""The host process stays up: closing, forking, exiting, threads."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+import cortext
+from cortext import ClosedError, ForkedError
+from cortext.models import Model, load
+
+
+def test_every_call_after_close_is_a_typed_error(path: Path, model: Model) -> None:
+    mem = cortext.open(path, model=model)
+    id = mem.ingest("hello")
+    mem.close()
+    mem.close()
+    calls: list[Callable[[], object]] = [
+        lambda: mem.ingest("again"),
+        lambda: mem.ingest_many([{"text": "again"}]),
+        lambda: mem.recall("hello"),
+        lambda: mem.get(id),
+        mem.messages,
+        mem.flush,
+        mem.stats,
+    ]
+    for call in calls:
+        with pytest.raises(ClosedError):
+            call()
+    assert mem.embed(["the model is shared and stays"]).shape == (1, 384)
+
+
+def test_a_closed_model_does_not_disturb_its_stores(path: Path) -> None:
+    own = load(threads=2)  # not the one other tests share
+    with cortext.open(path, model=own) as mem:
+        own.close()
+        with pytest.raises(ClosedError):
+            own.embed(["x"])
+        mem.ingest("still embedding")
+        assert mem.flush()
+        assert mem.recall("embedding").hits
+
+
+def test_close_waits_for_calls_in_flight(path: Path, model: Model) -> None:
+    for _ in range(20):
+        mem = cortext.open(path, model=model)
+        outcomes: list[str] = []
+        started = threading.Barrier(5)
+
+        def work(mem: cortext.Engine = mem, outcomes: list[str] = outcomes) -> None:
+            started.wait()  # noqa: B023
+            try:
+                while True:
+                    mem.ingest("busy")
+                    mem.recall("busy", wait_ms=0)
+            except ClosedError:
+                outcomes.append("closed")
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        started.wait()
+        mem.close()
+        for thread in threads:
+            thread.join(30)
+        assert outcomes == ["closed"] * 4
+        path.unlink()
+
+
+def test_threads_share_an_engine(mem: cortext.Engine) -> None:
+    failures: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for i in range(15):
+                uid = f"{number}-{i}"
+                id = mem.ingest(f"thread {number} note {i}", uid=uid, session=str(number))
+                assert mem.get(id).uid == uid
+                assert uid in {h.uid for h in mem.recall(f"note {i}", session=str(number), limit=99).hits}
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert mem.flush()
+    assert mem.stats().messages == mem.stats().chunks == 120
+
+
+FORK = """
+import os, sys, cortext
+mem = cortext.open(sys.argv[1])
+mem.ingest_many([{"text": f"before the fork {i}"} for i in range(100)])
+child = os.fork()
+if child == 0:
+    for call in (lambda: mem.ingest("x"), lambda: mem.recall("x"), mem.stats, mem.flush,
+                 lambda: mem.embed(["x"])):
+        try:
+            call()
+        except cortext.ForkedError:
+            continue
+        os._exit(3)
+    mem.close()
+    with cortext.open(sys.argv[1]) as own:
+        own.ingest("from the child", uid="child")
+        assert own.recall("child").hits
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+mem.flush()
+assert mem.recall("from the child", session="default").hits[0].uid == "child"
+assert mem.stats().messages == 101 and mem.stats().pending == 0
+"""
+
+
+def test_fork(path: Path, run_python: Callable[..., object]) -> None:
+    run_python(FORK, path)
+
+
+EXIT = """
+import sys, threading, cortext
+mem = cortext.open(sys.argv[1])
+mem.ingest_many([{"text": f"words to embed {i} " * 50} for i in range(500)])
+kind = sys.argv[2]
+if kind == "daemon":
+    def work():
+        while True:
+            mem.recall("words")
+    threading.Thread(target=work, daemon=True).start()
+elif kind == "cycle":
+    mem.cycle = [mem] if hasattr(mem, "__dict__") else None
+elif kind == "error":
+    raise SystemExit(7)
+elif kind == "global":
+    import builtins
+    builtins.kept = mem
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [("plain", 0), ("daemon", 0), ("cycle", 0), ("error", 7), ("global", 0)]
+)
+def test_interpreter_exit_without_close(
+    path: Path, run_python: Callable[..., object], model: Model, kind: str, status: int
+) -> None:
+    run_python(EXIT, path, kind, status=status)
+    with cortext.open(path, model=model) as mem:
+        assert mem.stats().messages == 500
+    assert [p.name for p in path.parent.iterdir()] == ["memory.db"]
+
+
+def test_open_and_close_leak_nothing(path: Path, model: Model) -> None:
+    process = psutil.Process()
+
+    def cycle(times: int) -> None:
+        for _ in range(times):
+            with cortext.open(path, model=model) as mem:
+                mem.ingest("one more")
+                mem.recall("more", wait_ms=0)
+        gc.collect()
+
+    cycle(30)
+    memory, files, threads = process.memory_info().rss, process.num_fds(), process.num_threads()
+    cycle(150)
+    assert process.num_fds() == files
+    assert process.num_threads() == threads
+    assert process.memory_info().rss - memory < 8 << 20
+
+
+def test_dropped_engine_closes_itself(path: Path, model: Model) -> None:
+    mem = cortext.open(path, model=model)
+    mem.ingest("hello")
+    del mem
+    gc.collect()
+    assert [p.name for p in path.parent.iterdir()] == ["memory.db"]
+
+
+OTHER = """
+import sys, cortext
+with cortext.open(sys.argv[1]) as mem:
+    for i in range(40):
+        mem.ingest(f"process {sys.argv[2]} item {i}", uid=f"{sys.argv[2]}-{i}")
+"""
+
+
+def test_processes_share_a_store(path: Path, model: Model, run_python: Callable[..., object]) -> None:
+    with cortext.open(path, model=model) as mem:
+        workers = [threading.Thread(target=run_python, args=(OTHER, path, n)) for n in range(2)]
+        for worker in workers:
+            worker.start()
+        for i in range(40):
+            mem.ingest(f"own item {i}")
+        for worker in workers:
+            worker.join()
+        hits = mem.recall("process item", limit=200, wait_ms=60_000, explain=True).hits
+        others = [h for h in hits if h.uid]
+        assert len(others) == 80
+        assert all(h.scores is not None and h.scores.dense is not None for h in others)
+        assert mem.stats().messages == 120
+        assert mem.stats().chunks == 120
+
+
+def test_fork_error_is_not_raised_in_the_parent(mem: cortext.Engine) -> None:
+    child = os.fork()
+    if child == 0:
+        try:
+            mem.ingest("x")
+        except ForkedError:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert mem.ingest("parent goes on") == 1

@@ -1,0 +1,77 @@
+"""Every allocation of the core fails once: a typed error, nothing stored, nothing broken."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import cortext
+from cortext import InternalError, _native
+from cortext.models import Model
+
+MOST = 400
+
+
+@pytest.fixture(autouse=True)
+def _disarm() -> Iterator[None]:
+    yield
+    _native.fail_allocation(0)
+
+
+def fail_each(call: Callable[[], object]) -> int:
+    """Fail allocation 1, 2, ... of the call until it runs without; return how many failed."""
+    failed = 0
+    for n in range(1, MOST):
+        _native.fail_allocation(n)
+        try:
+            call()
+        except InternalError as error:
+            assert "out of memory" in str(error)  # noqa: PT017
+            failed += 1
+        else:
+            _native.fail_allocation(0)
+            if n > 4:
+                return failed
+    raise AssertionError("it never ran through")
+
+
+def test_open(path: Path, model: Model) -> None:
+    cortext.open(path, model=model).close()
+    assert fail_each(lambda: cortext.open(path, model=model).close()) > 5
+
+
+def test_calls(path: Path, model: Model) -> None:
+    with cortext.open(path, model=model) as mem:
+        mem.ingest_many([{"text": f"the garage code is {i}"} for i in range(30)])
+        mem.flush()
+        before = mem.stats().messages
+        counted = [0]
+
+        def ingest() -> None:
+            mem.ingest("a new message")
+            counted[0] += 1
+
+        fail_each(ingest)
+        assert mem.stats().messages == before + counted[0]
+        assert fail_each(lambda: mem.recall("garage code", wait_ms=0)) > 5
+        fail_each(lambda: mem.messages(session="default"))
+        fail_each(lambda: mem.embed(["one text"]))
+        fail_each(lambda: mem.model.tokenize("one text"))
+        assert mem.flush(60)
+        assert len(mem.recall("garage code", limit=100).hits) == mem.stats().messages
+
+
+def test_embedding_thread_recovers(path: Path, model: Model) -> None:
+    with cortext.open(path, model=model) as mem:
+        for n in range(1, 60):
+            with contextlib.suppress(InternalError):  # the fault may hit this call instead
+                mem.ingest(f"message {n}", uid=str(n))
+            _native.fail_allocation(n % 12 + 1)
+        _native.fail_allocation(0)
+        for n in range(1, 60):
+            mem.ingest(f"message {n}", uid=str(n))
+        assert mem.flush(120)
+        assert mem.stats().chunks == mem.stats().messages == 59
