@@ -1,11 +1,11 @@
 """Cortext: a recall engine for AI agents.
 
-    import cortext
+import cortext
 
-    with cortext.open("memory.db") as mem:
-        mem.ingest("The garage door code is 8841.", role="user", session="s1")
-        for hit in mem.recall("what is the garage code?").hits:
-            print(hit.score, hit.text)
+with cortext.open("memory.db") as mem:
+    mem.ingest("The garage door code is 8841.", role="user", session="s1")
+    for hit in mem.recall("what is the garage code?").hits:
+        print(hit.score, hit.text)
 """
 
 from cortext._version import __version__

@@ -25,8 +25,11 @@ class PoolingType(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlamaBinding:
-    """Addresses out of llama.cpp: functions by the names of ct_llama_api, model and context, and
-    the layout of llama_batch as the Python binding declares it."""
+    """What the core needs of llama.cpp: addresses and a layout.
+
+    functions: by the names of ct_llama_api.  model, context: the two handles.
+    batch_size, batch_offsets: llama_batch as the Python binding declares it.
+    """
 
     functions: Mapping[str, int]
     model: int
@@ -102,7 +105,8 @@ class EncoderHandle:
         while True:
             ids = ffi.new("int32_t[]", capacity)
             check(
-                lib.ct_encoder_tokenize(pointer, data, len(data), ids, capacity, count, error), error
+                lib.ct_encoder_tokenize(pointer, data, len(data), ids, capacity, count, error),
+                error,
             )
             if count[0] <= capacity:
                 return list(ids[0 : count[0]])

@@ -135,9 +135,7 @@ def _take_rows(result: Any) -> list[MessageRow]:
 class EngineHandle:
     """Owns a ct_engine.  Methods raise as `cortext._native.status` maps; all are thread-safe."""
 
-    def __init__(
-        self, path: str, encoder: EncoderHandle, *, durability: str, busy_ms: int
-    ) -> None:
+    def __init__(self, path: str, encoder: EncoderHandle, *, durability: str, busy_ms: int) -> None:
         inputs = _Inputs()
         options = ffi.new(
             "ct_engine_options *",

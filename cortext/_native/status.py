@@ -44,7 +44,9 @@ def encode(text: object, what: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise errors.InputError(f"{what} holds a lone surrogate, which UTF-8 cannot store") from None
+        raise errors.InputError(
+            f"{what} holds a lone surrogate, which UTF-8 cannot store"
+        ) from None
 
 
 def encode_name(text: object, what: str) -> bytes:

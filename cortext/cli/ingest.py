@@ -37,8 +37,8 @@ class Summary:
             text += f", {self.messages - self.new:,} of them were there already"
         if self.bad:
             text += f", skipped {self.bad:,} bad"
-        if self.embed_seconds is None:
-            return f"{text}; {self.pending:,} not embedded yet"
+        if self.pending or self.embed_seconds is None:
+            return f"{text}; {self.pending:,} not embedded"
         return f"{text}; embedded in {self.embed_seconds:.2f} s"
 
 
@@ -49,7 +49,7 @@ def embed(engine: cortext.Engine, wanted: bool | None) -> bool:
             return engine.flush(progress=lambda done, total: update(done, total, done))
     except KeyboardInterrupt:
         raise Stopped(
-            "interrupted; all messages are stored, and the next command embeds the rest"
+            "interrupted; all messages are stored, and embedding goes on when the store is opened"
         ) from None
 
 
@@ -61,6 +61,7 @@ def embed(engine: cortext.Engine, wanted: bool | None) -> bool:
         "cortext ingest memory.db chat.jsonl",
         "cortext ingest memory.db notes.txt --session notes",
         "tail -n 100 log.txt | cortext ingest memory.db - --format lines --no-wait",
+        "cortext ingest memory.db /dev/null      # only embed what is still waiting",
         """echo '{"text": "The code is 8841.", "role": "user"}' | cortext ingest memory.db""",
     ],
 )

@@ -54,7 +54,7 @@ class Root(command.Group):
 def cli(ctx: click.Context) -> None:
     """Recall for AI agents: messages go in, the ones that matter come out.
 
-    A store is one file. No network and no language model is used; only "model get" downloads.
+    A store is one file. No LLM is called and nothing uses the network, except "model get".
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

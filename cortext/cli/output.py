@@ -6,7 +6,7 @@ by tabs, without a heading and never cut, so that cut, sort and wc can work with
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from cortext import Hit, Message, Recall
 from cortext.cli import terminal
 from cortext.cli.times import iso
 
-__all__ = ["Column", "message_fields", "number", "print_table", "recall_fields"]
+__all__ = ["Column", "message_fields", "number", "print_table", "recall_fields", "size"]
 
 
 # Below this many columns a table leaves no room for its texts.
@@ -67,9 +67,10 @@ class Column:
     name: str
     right: bool = False
     wide: bool = False
+    whole: bool = False
 
 
-def print_table(columns: list[Column], rows: Iterable[list[str | Text]]) -> None:
+def print_table(columns: list[Column], rows: Iterable[Sequence[str | Text]]) -> None:
     """Print rows for whoever reads standard output."""
     if not terminal.is_terminal():
         for row in rows:
@@ -86,7 +87,7 @@ def print_table(columns: list[Column], rows: Iterable[list[str | Text]]) -> None
             justify="right" if column.right else "left",
             overflow="fold" if column.wide else "ellipsis",
             no_wrap=not column.wide,
-            max_width=None if column.wide else 20,
+            max_width=None if column.wide or column.whole else 20,
             ratio=1 if column.wide else None,
         )
     for row in rows:
@@ -94,7 +95,7 @@ def print_table(columns: list[Column], rows: Iterable[list[str | Text]]) -> None
     console.print(table)
 
 
-def print_stacked(console: Console, rows: Iterable[list[str | Text]]) -> None:
+def print_stacked(console: Console, rows: Iterable[Sequence[str | Text]]) -> None:
     """Print rows for a narrow terminal: the last column below the others."""
     for row in rows:
         *cells, last = map(as_text, row)
@@ -110,3 +111,13 @@ def as_text(cell: str | Text) -> Text:
 def number(value: float | None, digits: int) -> str:
     """Return a score, or a dash where there is none."""
     return "-" if value is None else f"{value:.{digits}f}"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes for people."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            break
+        value /= 1024
+    return f"{count} B" if unit == "B" else f"{value:,.1f} {unit}"

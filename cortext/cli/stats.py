@@ -7,20 +7,10 @@ from dataclasses import asdict
 import click
 
 from cortext.cli import command, terminal
-from cortext.cli.output import Column, print_table
+from cortext.cli.output import Column, print_table, size
 from cortext.cli.stores import open_existing
 
-__all__ = ["size", "stats"]
-
-
-def size(count: int) -> str:
-    """Return a number of bytes for people."""
-    value = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if value < 1024 or unit == "GiB":
-            break
-        value /= 1024
-    return f"{count} B" if unit == "B" else f"{value:,.1f} {unit}"
+__all__ = ["stats"]
 
 
 @click.command(

@@ -31,7 +31,9 @@ def to_milliseconds(time: datetime | int, what: str) -> int:
     elif isinstance(time, int) and not isinstance(time, bool):
         value = time
     else:
-        raise InputError(f"{what} must be a datetime or int milliseconds, not {type(time).__name__}")
+        raise InputError(
+            f"{what} must be a datetime or int milliseconds, not {type(time).__name__}"
+        )
     if not _EARLIEST <= value <= _LATEST:
         raise InputError(f"{what} is outside the years 1 to 9999")
     return value

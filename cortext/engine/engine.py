@@ -176,7 +176,7 @@ class Engine:
             if deadline is not None and clock.monotonic() >= deadline:
                 return False
 
-    def get(self, id: int) -> Message:  # noqa: A002
+    def get(self, id: int) -> Message:
         """The message with this id.  Raises NotFoundError."""
         if isinstance(id, bool) or not isinstance(id, int) or not -(2**63) <= id < 2**63:
             raise InputError("id must be an int of 64 bits")

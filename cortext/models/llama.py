@@ -82,17 +82,19 @@ def release(binding: _native.LlamaBinding) -> None:
     llama.llama_model_free(binding.model)
 
 
-def _address(function: Any) -> int:
-    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
+def _address(pointer: Any) -> int:
+    return int(ctypes.cast(pointer, ctypes.c_void_p).value or 0)
 
 
 def _handle(pointer: Any) -> int:
-    return int(pointer if isinstance(pointer, int) else ctypes.cast(pointer, ctypes.c_void_p).value)
+    return pointer if isinstance(pointer, int) else _address(pointer)
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
-def _discard(level: int, text: bytes, user: int) -> None:
+def _ignore(level: int, text: bytes, user: int) -> None:
     """While loading, on this thread only; C puts a callback of its own in its place."""
+
+
+_discard = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(_ignore)
 
 
 def _silence(llama: Any) -> None:

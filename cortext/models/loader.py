@@ -126,7 +126,7 @@ def load(
 
 
 def _fresh_lock_after_fork() -> None:
-    global _loading  # noqa: PLW0603  (a lock another thread held at the fork stays locked)
+    global _loading
     _loading = threading.Lock()
 
 

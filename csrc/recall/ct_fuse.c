@@ -19,7 +19,7 @@ static int by_score(const void *a, const void *b) {
     return (x->message_id < y->message_id) - (x->message_id > y->message_id);
 }
 
-static double positive(double value) { return value > 0 ? value : 0; /* NaN too */ }
+static double or_zero(double value) { return isnan(value) ? 0 : value; }
 
 size_t ct_fuse_merge(const ct_dense_hit *dense, size_t dense_count, const ct_lexical_hit *lexical,
                      size_t lexical_count, ct_fused_hit *out) {
@@ -48,6 +48,9 @@ void ct_fuse_rank(ct_fused_hit *hits, size_t count) {
     double lexical_share = best > 0 ? (any_dense ? LEXICAL_SHARE : 1) / best : 0;
     for (size_t i = 0; i < count; i++)
         hits[i].score =
-            dense_share * positive(hits[i].dense) + lexical_share * positive(hits[i].lexical);
+            dense_share * or_zero(hits[i].dense) + lexical_share * or_zero(hits[i].lexical);
     qsort(hits, count, sizeof *hits, by_score);
+    /* A cosine below 0 orders hits, but says no more than "nothing in common". */
+    for (size_t i = 0; i < count; i++)
+        if (hits[i].score < 0) hits[i].score = 0;
 }

@@ -30,6 +30,10 @@ static int create_private(const char *path, ct_error *error) {
     struct stat info;
     if (stat(path, &info) || !S_ISREG(info.st_mode))
         return ct_fail(error, CT_IO, "%s is not a regular file", path);
+    /* SQLite takes a file shorter than a header for an empty one and would write over it. */
+    if (info.st_size > 0 && info.st_size < 512)
+        return ct_fail(error, CT_CORRUPT, "%s is not a Cortext store (only %lld bytes)", path,
+                       (long long)info.st_size);
     return CT_OK;
 }
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+
+from cortext.cli import reading
+from cortext.cli.main import cli
 
 
 def stored(run: Callable, store: Path) -> list[dict[str, Any]]:
@@ -23,7 +29,8 @@ def test_json_lines_arrive_whole(run: Callable, tmp_path: Path) -> None:
     store, file = tmp_path / "m.db", tmp_path / "chat.jsonl"
     file.write_text(
         '\ufeff{"text": "one", "role": "tool", "session": "s", "source": null,'
-        ' "time": "2026-01-02T03:04:05.678+02:00", "metadata": {"a": [1, null, "ü"]}, "uid": "u-1"}\r\n'
+        ' "time": "2026-01-02T03:04:05.678+02:00",'
+        ' "metadata": {"a": [1, null, "ü"]}, "uid": "u-1"}\r\n'
         "\n"
         '{"text": "two\\nlines", "time": 1767315845678, "id": 99}\n'
         '{"text": "three"}'
@@ -66,7 +73,7 @@ def test_plain_text_by_paragraph_and_by_line(run: Callable, tmp_path: Path) -> N
     store = tmp_path / "m.db"
     for form, session in (("auto", "auto"), ("text", "text"), ("lines", "lines")):
         result = run("ingest", store, file, "--format", form, "--session", session, "--no-wait")
-        assert re.search(r"; \d+ not embedded yet$", result.stdout)
+        assert re.search(r"; \d+ not embedded$", result.stdout)
     texts: dict[str, list[str]] = {}
     for message in stored(run, store):
         texts.setdefault(message["session"], []).append(message["text"])
@@ -177,8 +184,49 @@ def test_a_store_that_cannot_be_made(fails: Callable, tmp_path: Path) -> None:
     assert str(tmp_path) in fails(1, "ingest", tmp_path, stdin="x")
 
 
+class Unembeddable:
+    """An engine whose model fails."""
+
+    def __enter__(self) -> Unembeddable:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def ingest_many(self, messages: list[Any]) -> list[int]:
+        return list(range(len(messages)))
+
+    def flush(self, progress: Callable[[int, int], None]) -> bool:
+        progress(1, 2)
+        return False
+
+    def stats(self) -> SimpleNamespace:
+        return SimpleNamespace(messages=2, pending=1, last_error="the model failed")
+
+
+def test_messages_that_cannot_be_embedded_are_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("cortext.open", lambda _path: Unembeddable())
+    arguments = ["ingest", str(tmp_path / "m.db"), "--format", "lines"]
+    result = CliRunner().invoke(cli, arguments, input="a\nb\n")
+    assert result.exit_code == 1
+    assert "1 not embedded" in result.output
+    assert "1 message could not be embedded: the model failed" in result.output
+
+
+def test_a_line_without_an_end_is_not_read_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LINE_LIMIT", 1 << 20)
+    stream = BytesIO(b"a\n" + b"x" * (5 << 20) + b"\nb\n" + b"y" * (1 << 20))
+    items = list(reading.read(stream, "lines", reading.Defaults()))
+    assert [(item.line, item.problem) for item in items] == [
+        (1, ""), (2, "longer than 1 MiB"), (3, ""), (4, "longer than 1 MiB"),
+    ]  # fmt: skip
+    assert items[-1].read == len(stream.getvalue())
+
+
 def test_progress_only_when_asked_without_a_terminal(run: Callable, tmp_path: Path) -> None:
-    lines = "".join(f"line number {n}\n" for n in range(1200))
+    lines = "".join(f"line number {n}\n" for n in range(600))
     arguments = ("ingest", tmp_path / "m.db", "--format", "lines")
     assert run(*arguments, "--no-wait", stdin=lines).stderr == ""
     shown = run(*arguments, "--progress", stdin="one more").stderr

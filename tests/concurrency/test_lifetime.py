@@ -82,7 +82,9 @@ def test_threads_share_an_engine(mem: cortext.Engine) -> None:
                 uid = f"{number}-{i}"
                 id = mem.ingest(f"thread {number} note {i}", uid=uid, session=str(number))
                 assert mem.get(id).uid == uid
-                assert uid in {h.uid for h in mem.recall(f"note {i}", session=str(number), limit=99).hits}
+                assert uid in {
+                    h.uid for h in mem.recall(f"note {i}", session=str(number), limit=99).hits
+                }
         except BaseException as error:  # noqa: BLE001
             failures.append(error)
 
@@ -191,7 +193,9 @@ with cortext.open(sys.argv[1]) as mem:
 """
 
 
-def test_processes_share_a_store(path: Path, model: Model, run_python: Callable[..., object]) -> None:
+def test_processes_share_a_store(
+    path: Path, model: Model, run_python: Callable[..., object]
+) -> None:
     with cortext.open(path, model=model) as mem:
         workers = [threading.Thread(target=run_python, args=(OTHER, path, n)) for n in range(2)]
         for worker in workers:

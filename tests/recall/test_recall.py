@@ -14,7 +14,14 @@ import cortext
 from cortext import Engine, InputError, Message, _native
 from cortext.models import Model
 
-SUBJECTS = ["The garage door code", "My dentist", "The build server", "Our cat", "The lease", "Dinner"]
+SUBJECTS = [
+    "The garage door code",
+    "My dentist",
+    "The build server",
+    "Our cat",
+    "The lease",
+    "Dinner",
+]
 FACTS = ["is 8841", "moved to Tuesday", "fails with E1047", "hates the vacuum", "ends in May"]
 SESSIONS = ["a", "b", "c"]
 ROLES = ["user", "assistant", "tool"]
@@ -114,7 +121,9 @@ def test_dense_search_is_exact_under_any_filter(
             assert hit.scores.dense == pytest.approx(float(vectors[hit.id] @ vector), abs=0.01)
     assert scores == sorted(scores, reverse=True)
     if len(hits) < len(passing):
-        left_out = [float(vectors[i] @ vector) for i in passing - {h.id for h in hits} if i in vectors]
+        left_out = [
+            float(vectors[i] @ vector) for i in passing - {h.id for h in hits} if i in vectors
+        ]
         assert all(value <= scores[-1] + 0.01 for value in left_out)
 
 
@@ -135,17 +144,46 @@ def test_words_and_listing_respect_any_filter(
     assert all(0 <= h.score <= 1 for h in both)
 
 
+def may_be_refused(query: str) -> bool:
+    """Blank, not UTF-8, or with a NUL."""
+    blank = not query.replace("\u200b", " ").replace("\ufeff", " ").strip()
+    return blank or "\0" in query or any("\ud800" <= c <= "\udfff" for c in query)
+
+
 @given(query=st.text(max_size=60))
 @settings(deadline=None, max_examples=200)
 def test_any_query_text_is_safe(filled: Engine, query: str) -> None:
-    try:
+    if may_be_refused(query):
+        with pytest.raises(InputError):
+            filled.recall(query, limit=3, stages=["lexical"])
+    else:
         filled.recall(query, limit=3, stages=["lexical"])
-    except InputError:
-        assert not query.strip("\u200b\ufeff \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000") or "\0" in query or any("\ud800" <= c <= "\udfff" for c in query)
 
 
-SYNTAX = ['"', "'", "a AND", "NEAR(", "text:", "^a", "a*", "-a", "(", ")", "a OR OR b", "{a b}: c",
-          "%_", "; DROP TABLE message", "\\", "?1", "NOT", "🙂", "+", "a:b:c", '""', "“quoted”"]
+SYNTAX = [
+    '"',
+    "'",
+    "a AND",
+    "NEAR(",
+    "text:",
+    "^a",
+    "a*",
+    "-a",
+    "(",
+    ")",
+    "a OR OR b",
+    "{a b}: c",
+    "%_",
+    "; DROP TABLE message",
+    "\\",
+    "?1",
+    "NOT",
+    "🙂",
+    "+",
+    "a:b:c",
+    '""',
+    "“quoted”",
+]
 
 
 @pytest.mark.parametrize("query", SYNTAX)
@@ -159,9 +197,19 @@ def test_query_syntax_means_nothing(filled: Engine, query: str) -> None:
 def test_arguments_out_of_range(mem: Engine) -> None:
     mem.ingest("hello")
     bad: list[dict[str, Any]] = [
-        {"limit": 0}, {"limit": -1}, {"limit": 10_001}, {"limit": 2**31}, {"limit": 1.5},
-        {"wait_ms": -1}, {"stages": []}, {"stages": ["late"]}, {"session": []}, {"roles": []},
-        {"session": "a\0b"}, {"since": datetime(2026, 1, 1)}, {"until": "tomorrow"},  # noqa: DTZ001
+        {"limit": 0},
+        {"limit": -1},
+        {"limit": 10_001},
+        {"limit": 2**31},
+        {"limit": 1.5},
+        {"wait_ms": -1},
+        {"stages": []},
+        {"stages": ["late"]},
+        {"session": []},
+        {"roles": []},
+        {"session": "a\0b"},
+        {"since": datetime(2026, 1, 1)},  # noqa: DTZ001
+        {"until": "tomorrow"},
     ]
     for arguments in bad:
         with pytest.raises(InputError):
@@ -227,5 +275,11 @@ def test_times_are_utc_and_hits_carry_everything(mem: Engine) -> None:
     mem.ingest("alpha", source="f", metadata={"k": 1}, uid="u", time=0, role="tool", session="s")
     hit = mem.recall("alpha").hits[0]
     assert hit.time == datetime(1970, 1, 1, tzinfo=timezone.utc)
-    assert (hit.source, hit.metadata, hit.uid, hit.role, hit.session) == ("f", {"k": 1}, "u", "tool", "s")
+    assert (hit.source, hit.metadata, hit.uid, hit.role, hit.session) == (
+        "f",
+        {"k": 1},
+        "u",
+        "tool",
+        "s",
+    )
     assert hit.scores is None

@@ -116,7 +116,11 @@ def test_uid_is_idempotent(mem: Engine) -> None:
     first = mem.ingest("one", uid="u", session="s")
     assert mem.ingest("one", uid="u", session="s") == first
     assert mem.ingest_many([NewMessage(text="one", uid="u", session="s")] * 3) == [first] * 3
-    for other in ({"text": "two"}, {"text": "one", "role": "tool"}, {"text": "one", "session": "t"}):
+    for other in (
+        {"text": "two"},
+        {"text": "one", "role": "tool"},
+        {"text": "one", "session": "t"},
+    ):
         with pytest.raises(ConflictError):
             mem.ingest_many([{"text": "new"}, {"uid": "u", "session": "s", **other}])
     assert mem.stats().messages == 1
