@@ -5,7 +5,6 @@ Switches, read from the environment:
   CORTEXT_WERROR=1                     every compiler warning is an error
   CORTEXT_SANITIZE=address,undefined   or thread: instrument the core
   CORTEXT_COVERAGE=1                   gcov counters, no optimisation
-  CORTEXT_FAULTS=1                     compile the fault injection hooks in (CT_FAULTS)
 
 The CPU of the build machine is never asked about: the core picks its kernels when it is loaded.
 """
@@ -67,8 +66,6 @@ def flags() -> tuple[list[str], list[str], list[tuple[str, str | None]]]:
         compile_args += ["--coverage"]
         link_args += ["--coverage"]
         optimise = "-O0"
-    if os.environ.get("CORTEXT_FAULTS") == "1":
-        macros += [("CT_FAULTS", None)]
     return [*compile_args, optimise], link_args, macros
 
 

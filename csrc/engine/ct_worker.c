@@ -113,6 +113,13 @@ static void *run(void *argument) {
     return NULL;
 }
 
+static void destroy(ct_worker *worker) {
+    pthread_cond_destroy(&worker->work);
+    pthread_cond_destroy(&worker->progress);
+    pthread_mutex_destroy(&worker->mutex);
+    ct_free(worker);
+}
+
 int ct_worker_start(ct_store *store, ct_encoder *encoder, ct_worker **out, ct_error *error) {
     ct_worker *worker = ct_alloc_zero(sizeof *worker);
     if (!worker) return ct_fail_nomem(error);
@@ -128,7 +135,7 @@ int ct_worker_start(ct_store *store, ct_encoder *encoder, ct_worker **out, ct_er
     int failed = pthread_create(&worker->thread, NULL, run, worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed) {
-        ct_free(worker);
+        destroy(worker);
         return ct_fail(error, CT_NOMEM, "cannot start the embedding thread");
     }
     *out = worker;
@@ -142,10 +149,7 @@ void ct_worker_stop(ct_worker *worker) {
     pthread_cond_broadcast(&worker->progress);
     pthread_mutex_unlock(&worker->mutex);
     pthread_join(worker->thread, NULL);
-    pthread_cond_destroy(&worker->work);
-    pthread_cond_destroy(&worker->progress);
-    pthread_mutex_destroy(&worker->mutex);
-    ct_free(worker);
+    destroy(worker);
 }
 
 void ct_worker_wake(ct_worker *worker) {
