@@ -120,7 +120,9 @@ def ingest(
     with cortext.open(store) as engine:
         before = engine.stats().messages
         started = time.monotonic()
-        with meter("storing", progress) as update:
+        # A bar would run over what is being typed.
+        wanted = False if any(file.typed for file in chosen) else progress
+        with meter("storing", wanted) as update:
             store_files(engine, chosen, work, update)
         stored = time.monotonic()
         complete = embed(engine, progress) if wait else True

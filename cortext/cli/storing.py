@@ -42,6 +42,11 @@ class File:
         return self.path != "-" and Path(self.path).is_file()
 
     @property
+    def typed(self) -> bool:
+        """Whether a person is typing it."""
+        return self.path == "-" and sys.stdin.isatty()
+
+    @property
     def size(self) -> int:
         """Its size in bytes, 0 for what can be read only once."""
         return Path(self.path).stat().st_size if self.regular else 0
@@ -59,7 +64,7 @@ class File:
             with Path(self.path).open("rb") as stream:
                 yield stream
             return
-        if sys.stdin.isatty():
+        if self.typed:
             terminal.note("reading messages from the terminal; end with Ctrl-D")
         yield sys.stdin.buffer
 

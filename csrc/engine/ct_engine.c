@@ -254,7 +254,8 @@ int ct_engine_stats(ct_engine *engine, ct_stats *out, ct_error *error) {
     int status = enter(engine, error);
     if (status) return status;
     ct_stats stats = {.dimension = ct_encoder_dimension(engine->encoder)};
-    status = ct_store_stats(engine->store, &stats, error);
+    status = refresh(engine, error);
+    if (!status) status = ct_store_stats(engine->store, &stats, error);
     if (!status) status = ct_index_validate(engine->index, error);
     if (!status) {
         stats.index_bytes = (int64_t)ct_index_bytes(engine->index);

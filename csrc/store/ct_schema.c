@@ -100,7 +100,7 @@ int ct_schema_prepare(ct_store *store, const ct_store_options *options, ct_error
                        "%s has format %d, this Cortext reads up to %d; upgrade Cortext to open it",
                        store->name, (int)version, CT_SCHEMA_VERSION);
 
-    status = ct_sql_run(writer, "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864",
+    status = ct_sql_run(writer, "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=8388608",
                         "switching to the write-ahead log", error);
     if (!status && tables > 0) return check_model(writer, options, error);
     if (!status) status = ct_sql_begin(writer, error);

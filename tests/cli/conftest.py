@@ -55,13 +55,17 @@ MESSAGES = [
     {"text": "filler " * 200 + "pomegranate " + "filler " * 200, "time": "2026-03-02T00:00:00Z"},
 ]
 
+DROPPED = {
+    "COLUMNS", "CORTEXT_DEBUG", "CORTEXT_MODEL", "FORCE_COLOR", "HF_ENDPOINT", "NO_COLOR",
+    "PYTHONIOENCODING", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "_CORTEXT_COMPLETE",
+}  # fmt: skip
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def environment(extra: dict[str, str]) -> dict[str, str]:
     """Return the environment without what would change the answers."""
-    dropped = ("CORTEXT_", "_CORTEXT", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "TTY_", "PYTHONIOENC")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    kept = {name: value for name, value in os.environ.items() if name not in DROPPED}
     return {**kept, "TERM": "xterm-256color", "PYTHONUTF8": "1", **extra}
 
 

@@ -234,6 +234,15 @@ def test_progress_only_when_asked_without_a_terminal(run: Callable, tmp_path: Pa
     assert "\x1b" not in shown
 
 
+def test_typed_on_a_terminal(run: Callable, on_terminal: Callable, tmp_path: Path) -> None:
+    store = tmp_path / "m.db"
+    status, text = on_terminal("ingest", store, typed="typed by hand\n\x04")
+    assert status == 0
+    assert "reading messages from the terminal; end with Ctrl-D\n" in text
+    assert "storing" not in text
+    assert [message["text"] for message in stored(run, store)] == ["typed by hand"]
+
+
 @pytest.mark.parametrize("options", [[], ["--no-progress"]], ids=["bar", "none"])
 def test_progress_on_a_terminal(
     options: list[str], on_terminal: Callable, folder: Path, tmp_path: Path
