@@ -58,6 +58,9 @@ LAYER = {
 UNUSED = {"embeddings.position_ids", "pooler.dense.weight", "pooler.dense.bias"}
 # llama.cpp adds these rows as they are, so they stay float32, as do norms and biases.
 FLOAT = {"position_embd.weight", "token_types.weight"}
+# With a Q8_0 matrix llama.cpp also rounds the matrix's input to 8 bits.  These two suffer most: as
+# Q8_0, some short texts have a cosine of 0.998 with the original; as F16, all are above 0.9995.
+HALF = ("attn_v.weight", "ffn_up.weight")
 
 
 def sha256(path: Path) -> str:
@@ -154,7 +157,9 @@ def write_metadata(writer: gguf.GGUFWriter, vocab: Path, width: int, inner: int)
 
 
 def add_tensor(writer: gguf.GGUFWriter, name: str, data: npt.NDArray[np.float32]) -> None:
-    if data.ndim == 2 and name not in FLOAT:
+    if name.endswith(HALF):
+        writer.add_tensor(name, data.astype(np.float16))
+    elif data.ndim == 2 and name not in FLOAT:
         kind = gguf.GGMLQuantizationType.Q8_0
         writer.add_tensor(name, gguf.quants.quantize(data, kind), raw_dtype=kind)
     else:

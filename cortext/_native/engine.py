@@ -70,9 +70,10 @@ class _Inputs:
     def __init__(self) -> None:
         self._keep: list[Any] = []
 
-    def name(self, text: str | None, what: str) -> Any:
-        if text is None:
-            return ffi.NULL
+    def optional_name(self, text: str | None, what: str) -> Any:
+        return ffi.NULL if text is None else self.name(text, what)
+
+    def name(self, text: str, what: str) -> Any:
         buffer = ffi.from_buffer("char[]", encode_name(text, what) + b"\0")
         self._keep.append(buffer)
         return buffer
@@ -163,9 +164,9 @@ class EngineHandle:
                     size,
                     inputs.name(message.role, "role"),
                     inputs.name(message.session, "session"),
-                    inputs.name(message.source, "source"),
-                    inputs.name(message.metadata, "metadata"),
-                    inputs.name(message.uid, "uid"),
+                    inputs.optional_name(message.source, "source"),
+                    inputs.optional_name(message.metadata, "metadata"),
+                    inputs.optional_name(message.uid, "uid"),
                     message.time_ms,
                 )
             )

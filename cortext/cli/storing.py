@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+import click
+
 import cortext
 from cortext.cli import terminal
 from cortext.cli.failure import BadInput
@@ -44,7 +46,7 @@ class File:
     @property
     def typed(self) -> bool:
         """Whether a person is typing it."""
-        return self.path == "-" and sys.stdin.isatty()
+        return self.path == "-" and sys.stdin is not None and sys.stdin.isatty()
 
     @property
     def size(self) -> int:
@@ -64,6 +66,8 @@ class File:
             with Path(self.path).open("rb") as stream:
                 yield stream
             return
+        if sys.stdin is None:  # closed by whoever started this
+            raise click.ClickException("there is no standard input; name a file")
         if self.typed:
             terminal.note("reading messages from the terminal; end with Ctrl-D")
         yield sys.stdin.buffer

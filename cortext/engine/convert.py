@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta, timezone
 from time import time_ns
@@ -19,7 +19,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 # What datetime can show; a time that was stored can always be read back.
 _EARLIEST = (datetime.min.replace(tzinfo=timezone.utc) - _EPOCH) // _MILLISECOND
 _LATEST = (datetime.max.replace(tzinfo=timezone.utc) - _EPOCH) // _MILLISECOND
-_FIELDS = frozenset(field.name for field in fields(NewMessage))
+_NAMES = tuple(field.name for field in fields(NewMessage))
 
 
 def to_milliseconds(time: datetime | int, what: str) -> int:
@@ -34,6 +34,8 @@ def to_milliseconds(time: datetime | int, what: str) -> int:
         raise InputError(
             f"{what} must be a datetime or int milliseconds, not {type(time).__name__}"
         )
+    if not isinstance(time, datetime) and 10**8 <= abs(value) < 10**11:
+        raise InputError(f"{what} looks like seconds; it must be milliseconds, or a datetime")
     if not _EARLIEST <= value <= _LATEST:
         raise InputError(f"{what} is outside the years 1 to 9999")
     return value
@@ -77,25 +79,40 @@ def to_new_message(message: NewMessage | Mapping[str, Any]) -> NewMessage:
         return message
     if not isinstance(message, Mapping):
         raise InputError(f"a message must be a NewMessage or mapping, not {type(message).__name__}")
-    unknown = set(message) - _FIELDS
+    unknown = set(message).difference(_NAMES)
     if unknown:
-        raise InputError(f"unknown message field {min(map(str, unknown))!r}")
+        raise InputError(
+            f"unknown message field {min(map(str, unknown))!r}; known are {', '.join(_NAMES)}"
+        )
     if "text" not in message:
         raise InputError("a message needs a text")
     return NewMessage(**message)
 
 
+def to_rows(messages: Iterable[NewMessage | Mapping[str, Any]]) -> list[NewRow]:
+    """What the core stores, for many.  An InputError says which message it is about."""
+    if isinstance(messages, (str, Mapping, NewMessage)):
+        raise InputError("messages must be a list of messages, not one")
+    rows = []
+    for number, message in enumerate(messages):
+        try:
+            rows.append(to_row(to_new_message(message)))
+        except InputError as error:
+            raise InputError(f"message {number}: {error}") from None
+    return rows
+
+
 def to_row(message: NewMessage) -> NewRow:
     """What the core stores.  Text is checked by the core."""
     if message.time is None:
-        now = time_ns() // 1_000_000
+        time = time_ns() // 1_000_000
     else:
-        now = to_milliseconds(message.time, "time")
+        time = to_milliseconds(message.time, "time")
     return NewRow(
         message.text,
         message.role,
         message.session,
-        now,
+        time,
         message.source,
         to_metadata(message.metadata),
         message.uid,

@@ -145,10 +145,9 @@ class Engine:
     def ingest_many(self, messages: Iterable[NewMessage | Mapping[str, Any]]) -> list[int]:
         """Store messages in one transaction, all or none, and return their ids in order.
 
-        Raises: as `ingest`; nothing is changed then.
+        Raises: as `ingest`, saying which message (counted from 0); nothing is changed then.
         """
-        rows = [convert.to_row(convert.to_new_message(message)) for message in messages]
-        return self._handle.ingest(rows)
+        return self._handle.ingest(convert.to_rows(messages))
 
     def flush(
         self,
@@ -223,7 +222,9 @@ class Engine:
         """The messages that matter for a query, best first.
 
         query: a question or any text; its punctuation means nothing.
-        limit: 1 to 10,000 hits.  session, roles, since, until: as in `messages`; they restrict
+        limit: 1 to 10,000 hits.  The best are returned whether they answer the query or not; a
+            score ranks within this recall and is no measure of confidence.
+        session, roles, since, until: as in `messages`; they restrict
             the search itself, so `limit` hits come back whenever that many messages pass.
         wait_ms: longest wait for messages that are not embedded yet.  Those still waiting are
             found by their words only, and counted in Recall.pending.
@@ -233,8 +234,8 @@ class Engine:
         Raises: InputError, StoreError and its kinds, ModelError.
         """
         unknown = set(stages) - {"dense", "lexical"}
-        if unknown:
-            raise InputError(f"unknown stage {min(map(str, unknown))!r}")
+        if isinstance(stages, str) or unknown:
+            raise InputError(f'stages is {stages!r}; it must be a list of "dense" and "lexical"')
         found = self._handle.recall(
             query,
             sessions=convert.to_names(session, "session"),
@@ -284,5 +285,5 @@ class Engine:
 
 def _checked_int(value: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not -(2**31) <= value < 2**31:
-        raise InputError(f"{what} must be an int of 32 bits")
+        raise InputError(f"{what} is {value!r}; it must be an int of 32 bits")
     return value

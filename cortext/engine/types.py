@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -85,7 +85,7 @@ class Timings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """The answer to one recall.
+    """The answer to one recall.  Iterates over its hits.
 
     hits: best first.
     pending: messages not embedded yet, so findable by their words only; 0 normally.
@@ -95,6 +95,12 @@ class Recall:
     hits: tuple[Hit, ...]
     pending: int
     timings: Timings
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,7 +67,7 @@ def _chosen(name_or_repo: str, filename: str | None) -> ModelSpec | None:
 
 
 def _check_place(name_or_repo: str, filename: str | None) -> str:
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", name_or_repo):
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", name_or_repo):
         names = ", ".join(spec.name for spec in known())
         raise ModelError(
             f"there is no model named {name_or_repo}; known are {names}, or give a Hugging Face "
@@ -75,7 +75,8 @@ def _check_place(name_or_repo: str, filename: str | None) -> str:
         )
     if filename is None:
         raise ModelError(f"name the .gguf file to download from {name_or_repo}")
-    if not filename.lower().endswith(".gguf") or ".." in Path(filename).parts:
+    inside = not Path(filename).is_absolute() and ".." not in Path(filename).parts
+    if not inside or not filename.lower().endswith(".gguf"):
         raise ModelError(f"{filename} is not the name of a .gguf file")
     return filename
 

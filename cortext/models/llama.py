@@ -29,11 +29,12 @@ _FUNCTIONS = {
 }
 
 
-def load(path: Path, *, context: int, threads: int) -> _native.LlamaBinding:
+def load(path: Path, *, context: int, threads: int, wordpiece: bool) -> _native.LlamaBinding:
     """Load model and context and give their addresses.
 
     path: a verified GGUF file.  context: most tokens in one pass.  threads: of one pass; ggml's
-    barriers spin, so more than one thread is slower beside a busy process.
+    barriers spin, so more than one thread is slower beside a busy process.  wordpiece: the core
+    prepares text as BERT's tokenizer does, so llama.cpp must not.
 
     Raises: ModelError when llama.cpp refuses the file.
     """
@@ -48,6 +49,9 @@ def load(path: Path, *, context: int, threads: int) -> _native.LlamaBinding:
     # yet raise SIGILL on use.
     model_params.use_extra_bufts = _native.amx_is_safe()
     model_params.n_gpu_layers = 0
+    overrides = _own_text_preparation(llama) if wordpiece else None
+    if overrides is not None:
+        model_params.kv_overrides = overrides
     model = llama.llama_model_load_from_file(str(path).encode(), model_params)
     if not model:
         raise ModelError(f"{path}: llama.cpp cannot load this model file")
@@ -72,6 +76,16 @@ def load(path: Path, *, context: int, threads: int) -> _native.LlamaBinding:
         batch_size=ctypes.sizeof(batch),
         batch_offsets=[getattr(batch, field).offset for field in _BATCH_FIELDS],
     )
+
+
+def _own_text_preparation(llama: Any) -> Any:
+    """Switch llama.cpp's lower-casing and accent stripping off; keep the result until the load."""
+    overrides = (llama.llama_model_kv_override * 3)()  # the last, empty one ends the list
+    for entry, name in zip(overrides, ("lowercase", "strip_accents"), strict=False):
+        entry.key = f"tokenizer.ggml.normalizer.{name}".encode()
+        entry.tag = llama.LLAMA_KV_OVERRIDE_TYPE_BOOL
+        entry.value.val_bool = False
+    return overrides
 
 
 def release(binding: _native.LlamaBinding) -> None:

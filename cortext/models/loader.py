@@ -31,7 +31,7 @@ class Model:
     def __init__(self, path: Path, spec: ModelSpec, *, threads: int, cache: str | None) -> None:
         self.path = path
         self.spec = spec
-        binding = llama.load(path, context=spec.context, threads=threads)
+        binding = llama.load(path, context=spec.context, threads=threads, wordpiece=spec.wordpiece)
         try:
             self._handle = _native.EncoderHandle(
                 binding,

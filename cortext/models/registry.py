@@ -249,7 +249,7 @@ def resolve(model: str | os.PathLike[str] | None = None) -> tuple[Path, ModelSpe
         return _at(path)
     if path.is_dir():
         raise ModelError(f"{path} is a directory; name the .gguf file in it")
-    if path.suffix.lower() == ".gguf" or path.parent != Path():
+    if path.suffix.lower() == ".gguf" or os.sep in chosen:
         raise ModelError(f"there is no model file {path}")
     names = ", ".join(spec.name for spec in known())
     raise ModelError(

@@ -133,6 +133,7 @@ void ct_engine_free(ct_engine *engine) {
 /* ---- ingest -------------------------------------------------------------------------------- */
 
 static int check_text(const char *text, size_t bytes, const char *what, ct_error *error) {
+    if (!text) return ct_fail(error, CT_INVALID, "%s is missing", what);
     if (bytes > TEXT_BYTES_MAX)
         return ct_fail(error, CT_INVALID, "%s has %zu bytes; at most %u are allowed", what, bytes,
                        TEXT_BYTES_MAX);
@@ -145,13 +146,28 @@ static int check_text(const char *text, size_t bytes, const char *what, ct_error
     return CT_OK;
 }
 
+static int check_name(const char *name, const char *what, ct_error *error) {
+    return check_text(name, name ? strlen(name) : 0, what, error);
+}
+
 static int check_message(const ct_message_input *message, ct_error *error) {
     int status = check_text(message->text, message->text_bytes, "text", error);
-    if (!status) status = check_text(message->role, strlen(message->role), "role", error);
-    if (!status) status = check_text(message->session, strlen(message->session), "session", error);
-    if (!status && message->source)
-        status = check_text(message->source, strlen(message->source), "source", error);
-    if (!status && message->uid) status = check_text(message->uid, strlen(message->uid), "uid", error);
+    if (!status) status = check_name(message->role, "role", error);
+    if (!status) status = check_name(message->session, "session", error);
+    if (!status && message->source) status = check_name(message->source, "source", error);
+    if (!status && message->uid) status = check_name(message->uid, "uid", error);
+    return status;
+}
+
+static int check_names(const char *const *names, size_t count, const char *what, ct_error *error) {
+    int status = CT_OK;
+    for (size_t i = 0; !status && i < count; i++) status = check_name(names[i], what, error);
+    return status;
+}
+
+static int check_filter(const ct_filter *filter, ct_error *error) {
+    int status = check_names(filter->sessions, filter->session_count, "session", error);
+    if (!status) status = check_names(filter->roles, filter->role_count, "role", error);
     return status;
 }
 
@@ -160,7 +176,12 @@ int ct_engine_ingest(ct_engine *engine, const ct_message_input *messages, size_t
     ct_error_clear(error);
     int status = enter(engine, error);
     if (status) return status;
-    for (size_t i = 0; !status && i < count; i++) status = check_message(&messages[i], error);
+    for (size_t i = 0; !status && i < count; i++) {
+        ct_error detail = {0};
+        status = check_message(&messages[i], &detail);
+        if (status && count > 1) ct_fail(error, status, "message %zu: %.480s", i, detail.message);
+        else if (status) ct_fail(error, status, "%s", detail.message);
+    }
     size_t inserted = 0;
     if (!status && count)
         status = ct_store_insert(engine->store, messages, count, ids, &inserted, error);
@@ -204,6 +225,7 @@ int ct_engine_messages(ct_engine *engine, const ct_filter *filter, int64_t after
                        ct_result **out, ct_error *error) {
     ct_error_clear(error);
     int status = check_limit(limit, error);
+    if (!status) status = check_filter(filter, error);
     if (!status) status = enter(engine, error);
     if (status) return status;
     ct_result *result = ct_result_new();
@@ -236,6 +258,7 @@ int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, 
     ct_error_clear(error);
     int status = check_limit(query->limit, error);
     if (!status) status = check_text(query->text, query->text_bytes, "query", error);
+    if (!status) status = check_filter(&query->filter, error);
     if (!status && !query->dense && !query->lexical)
         status = ct_fail(error, CT_INVALID, "a recall needs at least one stage");
     if (!status && query->wait_ms < 0) status = ct_fail(error, CT_INVALID, "wait_ms is negative");

@@ -10,8 +10,9 @@
 #include "base/ct_error.h"
 #include "index/ct_index.h"
 
-/* Chunks of a long message that are stored at once; a crash repeats at most these. */
-#define GROUP_CHUNKS 16
+/* Chunks of a long message that are stored at once: a crash repeats at most these, and a newer message
+ * waits for at most these. */
+#define GROUP_CHUNKS 4
 
 #define RETRY_NS 1000000000ll
 /* Another process may be embedding what this one waits for. */
@@ -26,6 +27,7 @@ struct ct_worker {
     pthread_cond_t progress;
     int wanted; /* guarded by mutex */
     _Atomic int stopping;
+    _Atomic int newer; /* messages came in since one was last chosen */
     char last_error[256]; /* guarded by mutex */
 };
 
@@ -63,6 +65,7 @@ static int embed_message(ct_worker *worker, const ct_pending *message, ct_error 
     if (!codes || !vector) status = ct_fail_nomem(error);
     size_t first = (size_t)message->next_chunk < chunks.count ? (size_t)message->next_chunk : 0;
     while (!status && first < chunks.count) {
+        if (atomic_load(&worker->newer) && first > (size_t)message->next_chunk) break; /* goes on later */
         size_t count = chunks.count - first < GROUP_CHUNKS ? chunks.count - first : GROUP_CHUNKS;
         status = embed_group(worker, message, &chunks, first, count, codes, vector, error);
         first += count;
@@ -76,6 +79,7 @@ static int embed_message(ct_worker *worker, const ct_pending *message, ct_error 
 /* CT_NOT_FOUND: nothing waits. */
 static int embed_next(ct_worker *worker, ct_error *error) {
     ct_pending message;
+    atomic_store(&worker->newer, 0);
     int status = ct_store_next_pending(worker->store, &message, error);
     if (status) return status;
     status = embed_message(worker, &message, error);
@@ -153,6 +157,7 @@ void ct_worker_stop(ct_worker *worker) {
 }
 
 void ct_worker_wake(ct_worker *worker) {
+    atomic_store(&worker->newer, 1);
     pthread_mutex_lock(&worker->mutex);
     worker->wanted = 1;
     pthread_cond_signal(&worker->work);

@@ -19,8 +19,6 @@ static int by_score(const void *a, const void *b) {
     return (x->message_id < y->message_id) - (x->message_id > y->message_id);
 }
 
-static double or_zero(double value) { return isnan(value) ? 0 : value; }
-
 size_t ct_fuse_merge(const ct_dense_hit *dense, size_t dense_count, const ct_lexical_hit *lexical,
                      size_t lexical_count, ct_fused_hit *out) {
     size_t count = 0;
@@ -38,17 +36,20 @@ size_t ct_fuse_merge(const ct_dense_hit *dense, size_t dense_count, const ct_lex
 }
 
 void ct_fuse_rank(ct_fused_hit *hits, size_t count) {
-    double best = 0;
+    double best_lexical = 0, best_dense = 0;
     int any_dense = 0;
     for (size_t i = 0; i < count; i++) {
-        if (hits[i].lexical > best) best = hits[i].lexical;
-        if (!isnan(hits[i].dense)) any_dense = 1;
+        if (hits[i].lexical > best_lexical) best_lexical = hits[i].lexical;
+        if (isnan(hits[i].dense)) continue;
+        any_dense = 1;
+        if (hits[i].dense > best_dense) best_dense = hits[i].dense;
     }
-    double dense_share = any_dense ? DENSE_SHARE : 0;
-    double lexical_share = best > 0 ? (any_dense ? LEXICAL_SHARE : 1) / best : 0;
-    for (size_t i = 0; i < count; i++)
-        hits[i].score =
-            dense_share * or_zero(hits[i].dense) + lexical_share * or_zero(hits[i].lexical);
+    for (size_t i = 0; i < count; i++) {
+        double lexical = hits[i].lexical > 0 ? hits[i].lexical / best_lexical : 0;
+        /* What is not embedded yet is taken to mean as much as its words say. */
+        double dense = isnan(hits[i].dense) ? lexical * best_dense : hits[i].dense;
+        hits[i].score = any_dense ? DENSE_SHARE * dense + LEXICAL_SHARE * lexical : lexical;
+    }
     qsort(hits, count, sizeof *hits, by_score);
     /* A cosine below 0 orders hits, but says no more than "nothing in common". */
     for (size_t i = 0; i < count; i++)

@@ -185,6 +185,17 @@ def test_closed_standard_output(store: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_closed_standard_input(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", '"$0" -m cortext ingest m.db <&-', sys.executable],
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.stderr == b"cortext: there is no standard input; name a file\n"
+    assert done.returncode == 1
+
+
 def test_interrupt(folder: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "cortext", "ingest", folder / "never.db"],

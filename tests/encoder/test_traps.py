@@ -32,7 +32,7 @@ def loading(model: Model, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(llama_cpp, "llama_model_load_from_file", keep_model)
     monkeypatch.setattr(llama_cpp, "llama_init_from_model", keep_context)
-    kept["binding"] = llama.load(model.path, context=model.spec.context, threads=1)
+    kept["binding"] = llama.load(model.path, context=model.spec.context, threads=1, wordpiece=True)
     yield kept
     llama.release(kept["binding"])
 

@@ -208,6 +208,10 @@ def test_arguments_out_of_range(mem: Engine) -> None:
         {"session": []},
         {"roles": []},
         {"session": "a\0b"},
+        {"session": [None]},
+        {"session": [""]},
+        {"roles": [None]},
+        {"stages": "dense"},
         {"since": datetime(2026, 1, 1)},  # noqa: DTZ001
         {"until": "tomorrow"},
     ]
@@ -237,6 +241,26 @@ def test_found_by_words_before_it_is_embedded(mem: Engine) -> None:
     mem.ingest_many([{"text": f"filler {i} " * 100} for i in range(100)])
     id = mem.ingest("The wifi password is Quokka-77.")
     result = mem.recall("quokka", wait_ms=0)
+    assert result.pending > 0
+    assert result.hits[0].id == id
+
+
+def test_what_is_not_embedded_yet_ranks_by_its_words(mem: Engine) -> None:
+    mem.ingest_many([{"text": t} for t in ("We painted the garage.", "I like tea.")])
+    mem.flush()
+    mem.ingest_many([{"text": f"filler {i} " * 100} for i in range(100)])
+    id = mem.ingest("The garage code changed to 8841.")
+    result = mem.recall("what is the garage code?", wait_ms=0, limit=3, explain=True)
+    assert result.pending > 0
+    assert next(iter(result)).id == id
+    assert len(result) == len(result.hits) == 3
+
+
+def test_newest_is_embedded_before_the_rest_of_a_long_text(mem: Engine) -> None:
+    mem.ingest("The meeting went on about budgets and parking spaces. " * 4000)
+    mem.recall("wait for the start", wait_ms=500)
+    id = mem.ingest("We adopted a kitten called Muffin.")
+    result = mem.recall("new pet at home", limit=1, wait_ms=8000, stages=["dense"])
     assert result.pending > 0
     assert result.hits[0].id == id
 

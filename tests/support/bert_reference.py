@@ -81,9 +81,10 @@ class Reference:
         return self.linear(mixed.swapaxes(0, 1).reshape(count, width), f"{name}.output.dense")
 
     def layer(self, x: Array, name: str) -> Array:
-        x = self.norm(x + self.attention(x, f"{name}.attention"), f"{name}.attention.output.LayerNorm")
-        inner = self.linear(x, f"{name}.intermediate.dense")
-        inner = (inner * 0.5 * (1 + erf(inner.astype(np.float64) / math.sqrt(2)))).astype(np.float32)
+        mixed = self.attention(x, f"{name}.attention")
+        x = self.norm(x + mixed, f"{name}.attention.output.LayerNorm")
+        inner = self.linear(x, f"{name}.intermediate.dense").astype(np.float64)
+        inner = (inner * 0.5 * (1 + erf(inner / math.sqrt(2)))).astype(np.float32)
         return self.norm(x + self.linear(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
 
     def embed_ids(self, ids: Sequence[int]) -> Array:
