@@ -37,15 +37,15 @@ HUB = "https://huggingface.co/"
 def model(ctx: click.Context) -> None:
     """List, get and verify embedding models.
 
-    A store keeps to the model it was made with. $CORTEXT_MODEL, a name or the path of a .gguf file,
-    says which one new stores are made with; without it, the one that comes with Cortext.
+    $CORTEXT_MODEL, a name or the path of a .gguf file, says which model every command uses; without
+    it, the one that comes with Cortext. A store keeps to the model it was made with.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
 def in_use() -> Path | None:
-    """Return the file of the model that new stores are made with."""
+    """Return the file of the model in use."""
     try:
         return registry.resolve()[0]
     except ModelError as error:

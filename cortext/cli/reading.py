@@ -7,6 +7,7 @@ line: whether one is an error or is counted is up to the command.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -23,8 +24,14 @@ TEXT_LIMIT = 16 << 20
 # JSON may write one byte of text as six.
 LINE_LIMIT = 6 * TEXT_LIMIT + (1 << 20)
 
+ONE_A_LINE = "write one object a line (jq -c '.[]' FILE does)"
+
 # `id` is ignored, so that what `cortext messages --json` prints can be read again.
 FIELDS = frozenset({"id", "metadata", "role", "session", "source", "text", "time", "uid"})
+
+
+# An object, or an array of objects; "[12:30] hello" is text.
+JSON_START = re.compile(r"\s*(\[\s*(\{|$)|\{\s*(\"|\}|$))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,7 @@ def read(stream: BinaryIO, form: str, defaults: Defaults, jsonl: bool = False) -
             head.append(line)
             if line.text.strip() or line.problem:
                 break
-        form = "jsonl" if jsonl or (head and is_object(head[-1].text)) else "text"
+        form = "jsonl" if jsonl or (head and JSON_START.match(head[-1].text)) else "text"
         lines = chain(head, lines)
     if form == "text":
         lines = paragraphs(lines)
@@ -127,15 +134,6 @@ def joined(lines: list[Line]) -> Line:
     return Line(lines[0].number, lines[-1].read, "\n".join(line.text for line in lines))
 
 
-def is_object(text: str) -> bool:
-    """Return whether a line is a JSON object."""
-    try:
-        parse(text)
-    except ValueError:
-        return False
-    return True
-
-
 def parse(text: str) -> Mapping[str, Any]:
     """Return the JSON object of a line.  Raises ValueError with a sentence for the user."""
     try:
@@ -143,7 +141,11 @@ def parse(text: str) -> Mapping[str, Any]:
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
     except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()):
+            raise ValueError(f"the JSON goes on; {ONE_A_LINE}") from None
         raise ValueError(f"not JSON: {error.msg} (column {error.colno})") from None
+    if isinstance(value, list):
+        raise ValueError(f"a JSON array; {ONE_A_LINE}")
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
     return value

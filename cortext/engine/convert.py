@@ -93,13 +93,14 @@ def to_rows(messages: Iterable[NewMessage | Mapping[str, Any]]) -> list[NewRow]:
     """What the core stores, for many.  An InputError says which message it is about."""
     if isinstance(messages, (str, Mapping, NewMessage)):
         raise InputError("messages must be a list of messages, not one")
-    rows = []
-    for number, message in enumerate(messages):
-        try:
-            rows.append(to_row(to_new_message(message)))
-        except InputError as error:
-            raise InputError(f"message {number}: {error}") from None
-    return rows
+    return [_numbered_row(number, message) for number, message in enumerate(messages)]
+
+
+def _numbered_row(number: int, message: NewMessage | Mapping[str, Any]) -> NewRow:
+    try:
+        return to_row(to_new_message(message))
+    except InputError as error:
+        raise InputError(f"message {number}: {error}") from None
 
 
 def to_row(message: NewMessage) -> NewRow:

@@ -72,7 +72,7 @@ def test_list(run: Callable, tmp_path: Path) -> None:
 def test_list_for_a_person(on_terminal: Callable) -> None:
     status, text = on_terminal("model", "list")
     assert status == 0
-    assert re.search(rf"^{BUNDLED.name} +bundled, used +384 +256 +24\.\d MiB", text, re.MULTILINE)
+    assert re.search(rf"^{BUNDLED.name} +bundled, used +384 +256 +28\.\d MiB", text, re.MULTILINE)
 
 
 def test_list_says_when_the_chosen_model_is_missing(run: Callable) -> None:
