@@ -1,0 +1,221 @@
+"""How long things take, and how long the bare parts under them take in the same run.
+
+    python bench/latency.py --json latency.json
+
+Distinct messages go one by one into a warm store (model loaded, the first of `--sizes` messages
+embedded); distinct questions are asked at every size; each text is embedded once by the engine and
+once by each way of using llama-cpp-python.  See README.md for what each figure means.
+
+The streaming gate will have its rows ("gate: feed", "gate: decision") between recall and open, as
+soon as it exists; until then it has none.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+import psutil
+from rich.console import Console
+from support import environment, probes, report, text
+from support.bare_sqlite import BareSqlite
+from support.results import Results
+
+import cortext
+from cortext import models
+
+MESSAGE_CHARACTERS = 200
+QUERY_TOKENS = 13
+WARM_OPENS = 10
+RESULTS = Path(__file__).parent / "results"
+
+Durability = Literal["full", "normal"]
+
+
+def parse_sizes(_context: click.Context, _option: click.Parameter, value: str) -> list[int]:
+    try:
+        sizes = sorted({int(part) for part in value.split(",")})
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a list of numbers") from None
+    if sizes[0] < 1:
+        raise click.BadParameter("a size is at least 1")
+    return sizes
+
+
+@click.command(help=__doc__, context_settings={"show_default": True})
+@click.option("--n", type=click.IntRange(2), default=200, help="Messages and questions a figure.")
+@click.option("--sizes", callback=parse_sizes, default="1000,10000", help="Store sizes for recall.")
+@click.option("--seed", default=1, help="Of the made-up text.")
+@click.option("--model", help="A GGUF file or a model's name; default: the bundled one.")
+@click.option("--durability", type=click.Choice(["full", "normal"]), default="full")
+@click.option(
+    "--cache",
+    type=click.Path(dir_okay=False),
+    help="Embedding cache to grow the store from its first to its later sizes; no timing uses it.",
+)
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    help="Where the stores are made and removed; a disk, not memory.  Default: the temporary one.",
+)
+@click.option(
+    "--cold-opens", type=click.IntRange(1), default=5, help="Fresh processes a store size."
+)
+@click.option("--json", "json_path", metavar="PATH|-", help="Write the results as JSON.")
+@click.option("--save", is_flag=True, help="Keep the results as this kind of machine's baseline.")
+def main(
+    n: int,
+    sizes: list[int],
+    seed: int,
+    model: str | None,
+    durability: Durability,
+    cache: str | None,
+    folder: Path | None,
+    cold_opens: int,
+    json_path: str | None,
+    save: bool,
+) -> None:
+    console = report.tables(json_path)
+    about = environment.describe()
+    plan = Plan(n, sizes, seed, model, durability, cache, cold_opens)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="cortext-bench-") as scratch:
+        run = Run(plan, Path(scratch))
+        configuration = run.configuration()
+        report.header(console, about, configuration)
+        run.all(console)
+    run.results.show(console)
+    document = {
+        "bench": "latency",
+        **about,
+        "configuration": configuration,
+        "input": text.DESCRIPTION.format(length=MESSAGE_CHARACTERS)
+        + f"; questions of {QUERY_TOKENS} tokens",
+        **run.results.document(),
+    }
+    report.write_json(json_path, document)
+    if save:
+        kind = environment.machine_kind(about["machine"])
+        report.write_json(str(RESULTS / f"latency-{kind}.json"), document)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the options say."""
+
+    n: int
+    sizes: list[int]
+    seed: int
+    model: str | None
+    durability: Durability
+    cache: str | None
+    cold_opens: int
+
+
+class Run:
+    """One run: a store that grows from size to size, and the texts for it."""
+
+    def __init__(self, plan: Plan, scratch: Path) -> None:
+        self.plan = plan
+        self.path = scratch / "store.db"
+        self.bare_path = scratch / "bare.db"
+        self.model = models.load(plan.model)
+        self.results = Results()
+        self.stored = 0
+        sizes = plan.sizes
+        total = max(sizes[-1], sizes[0] + 2 * plan.n) + plan.n
+        asked = plan.n * (len(sizes) + 1) + len(sizes)
+        tokenize = self.model.tokenize
+        self._texts = iter(text.messages(total, seed=plan.seed, length=MESSAGE_CHARACTERS))
+        self._questions = iter(
+            text.questions_of_length(asked, QUERY_TOKENS, tokenize, seed=plan.seed)
+        )
+
+    def configuration(self) -> dict[str, Any]:
+        with self.open() as engine:
+            simd = engine.stats().simd
+        return {
+            "n": self.plan.n,
+            "sizes": self.plan.sizes,
+            "seed": self.plan.seed,
+            "durability": self.plan.durability,
+            "cache": "used to grow the store" if self.plan.cache else "off",
+            "file_system": file_system(self.path.parent),
+            "model": self.model.spec.name,
+            "encoder_threads": 1,
+            "simd": simd,
+        }
+
+    def all(self, console: Console) -> None:
+        for index, size in enumerate(self.plan.sizes):
+            console.print(f"store of {size:,} messages")
+            self.grow(size, cached=index > 0 and self.plan.cache is not None)
+            with self.open() as engine:
+                probes.recall(engine, self.questions(self.plan.n), self.results)
+            probes.size_on_disk(
+                self.path, self.stored, self.stored * MESSAGE_CHARACTERS, self.results
+            )
+            probes.warm_open(self.path, self.model, WARM_OPENS, self.plan.durability, self.results)
+            probes.cold_open(
+                self.path,
+                self.stored,
+                self.questions(1)[0],
+                self.plan.model,
+                self.plan.cold_opens,
+                self.results,
+            )
+            if index == 0:
+                self.one_by_one()
+        probes.encode(
+            self.model, self.texts(self.plan.n), self.questions(self.plan.n), self.results
+        )
+
+    def grow(self, size: int, *, cached: bool) -> None:
+        missing = size - self.stored
+        if missing <= 0:
+            return
+        with self.open(self.plan.cache if cached else None) as engine:
+            probes.fill(engine, self.texts(missing), self.stored, self.results, cached=cached)
+        self.stored = size
+
+    def one_by_one(self) -> None:
+        with (
+            self.open() as engine,
+            closing(BareSqlite(self.bare_path, self.plan.durability)) as bare,
+        ):
+            engine.recall("warm up")
+            probes.ingest(engine, self.texts(2 * self.plan.n), self.stored, bare, self.results)
+        self.stored += 2 * self.plan.n
+
+    @contextmanager
+    def open(self, cache: str | None = None) -> Iterator[cortext.Engine]:
+        model = self.model if cache is None else self.plan.model
+        with cortext.open(
+            self.path, model=model, durability=self.plan.durability, cache=cache
+        ) as engine:
+            yield engine
+
+    def texts(self, count: int) -> list[str]:
+        return list(islice(self._texts, count))
+
+    def questions(self, count: int) -> list[str]:
+        return list(islice(self._questions, count))
+
+
+def file_system(folder: Path) -> str:
+    """The type of the file system a folder is on; commits to memory would prove nothing."""
+    target = folder.resolve()
+    mounts = [
+        part for part in psutil.disk_partitions(all=True) if target.is_relative_to(part.mountpoint)
+    ]
+    return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else "unknown"
+
+
+if __name__ == "__main__":
+    main()

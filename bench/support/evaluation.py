@@ -1,0 +1,80 @@
+"""Remember each haystack, ask its questions in every way, score the answers."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import cortext
+from cortext.models import Model
+from support import rankers
+from support.haystacks import Haystack, Question
+from support.report import Meter, bars
+from support.scoring import Board, Count, Scores
+
+__all__ = ["evaluate"]
+
+Score = Callable[[Question, Sequence[rankers.Ranked], Count], Scores]
+
+
+def evaluate(
+    haystacks: Sequence[Haystack],
+    *,
+    rows: Sequence[str],
+    score: Score,
+    depth: int,
+    model: Model,
+    keep: Path | None,
+) -> Board:
+    """Give the scores of every question in every row.
+
+    score: of one ranking.  depth: how many hits a ranking has.  keep: a folder for the stores.
+    """
+    board = Board()
+    total = sum(len(haystack.questions) for haystack in haystacks)
+    done = 0
+
+    @cache
+    def count(text: str) -> int:
+        return len(model.tokenize(text))
+
+    with bars() as bar, _folder(keep) as folder:
+        asking, embedding = bar("questions"), bar("embedding")
+        asking(done, total)
+        for haystack in haystacks:
+            with cortext.open(folder / f"{haystack.name}.db", model=model) as engine:
+                _remember(engine, haystack, rows, embedding)
+                ways = {row: rankers.make(row, haystack, engine, depth) for row in rows}
+                for question in haystack.questions:
+                    for row, rank in ways.items():
+                        scores = score(question, rank(question.text), count)
+                        board.add(f"{haystack.name}/{question.name}", row, scores)
+                    done += 1
+                    asking(done, total)
+    return board
+
+
+def _remember(
+    engine: cortext.Engine, haystack: Haystack, rows: Iterable[str], meter: Meter
+) -> None:
+    engine.ingest_many(
+        cortext.NewMessage(
+            text=turn.text, role=turn.role, session=turn.session, time=turn.time, uid=turn.uid
+        )
+        for turn in haystack.turns
+    )
+    if any(map(rankers.needs_vectors, rows)) and not engine.flush(progress=meter):
+        raise RuntimeError(f"not everything was embedded: {engine.stats().last_error}")
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        yield keep
+        return
+    with tempfile.TemporaryDirectory(prefix="cortext-bench-") as folder:
+        yield Path(folder)

@@ -1,0 +1,47 @@
+"""What a quality data set comes down to: turns to remember, questions whose evidence is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["DataError", "Haystack", "Question", "Reader", "Turn"]
+
+
+class DataError(Exception):
+    """A file is not what the data set's format says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation; `uid` is what gold labels name."""
+
+    uid: str
+    session: str
+    role: str
+    text: str
+    time: int  # milliseconds since 1970 UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about one haystack; the gold labels are for scoring only."""
+
+    name: str
+    text: str
+    category: str
+    gold_turns: frozenset[str]
+    gold_sessions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Haystack:
+    """One store's worth: turns in order, and the questions asked of it."""
+
+    name: str
+    turns: tuple[Turn, ...]
+    questions: tuple[Question, ...]
+
+
+Reader = Callable[[tuple[Path, ...]], Iterator[Haystack]]

@@ -1,0 +1,83 @@
+"""Scores of a ranked list against gold ids, and summaries of many values.
+
+A ranked list names each id once, best first; `gold` is never empty.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "Summary",
+    "all_at",
+    "any_at",
+    "first_seen",
+    "mean",
+    "percentile",
+    "recall_at",
+    "summarise",
+    "within_budget",
+]
+
+
+def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """Share of the gold ids among the first k."""
+    wanted = set(gold)
+    return len(wanted.intersection(ranked[:k])) / len(wanted)
+
+
+def any_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """1 if at least one gold id is among the first k, else 0."""
+    return float(not set(gold).isdisjoint(ranked[:k]))
+
+
+def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """1 if every gold id is among the first k, else 0."""
+    return float(set(gold) <= set(ranked[:k]))
+
+
+def within_budget(costs: Iterable[int], budget: int) -> int:
+    """How many items fit when taken in order until the first that would exceed the budget."""
+    taken = spent = 0
+    for cost in costs:
+        spent += cost
+        if spent > budget:
+            break
+        taken += 1
+    return taken
+
+
+def first_seen(ids: Iterable[str]) -> list[str]:
+    """The ids without repeats, each where it first stood: turns to a ranking of sessions."""
+    return list(dict.fromkeys(ids))
+
+
+def mean(values: Collection[float]) -> float:
+    """The mean; NaN of nothing."""
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def percentile(values: Collection[float], share: float) -> float:
+    """The smallest value that at least `share` of the values do not exceed (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Percentiles of measured values."""
+
+    n: int
+    p50: float
+    p90: float
+    p95: float
+    p99: float
+    max: float
+
+
+def summarise(values: Collection[float]) -> Summary:
+    """Summarise at least one value."""
+    p50, p90, p95, p99 = (percentile(values, share) for share in (0.5, 0.9, 0.95, 0.99))
+    return Summary(len(values), p50, p90, p95, p99, max(values))

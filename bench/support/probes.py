@@ -1,0 +1,266 @@
+"""The measurements of `latency.py`, each adding its rows to the results."""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+import cortext
+from cortext.models import Model
+from support.bare_sqlite import BareSqlite
+from support.report import Meter, progress
+from support.results import Results
+
+__all__ = ["cold_open", "encode", "fill", "ingest", "recall", "size_on_disk", "warm_open"]
+
+BATCH = 1000
+SPEAKERS = ("user", "assistant")
+SESSION_MESSAGES = 50
+FIRST_TIME = 1_700_000_000_000
+MEGABYTE = 1e6
+
+clock = time.perf_counter
+
+
+@contextmanager
+def steady() -> Iterator[None]:
+    """Keep Python's garbage collector out of what is measured."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def new_message(index: int, text: str) -> cortext.NewMessage:
+    """The index-th message of the made-up history: two speakers, a minute apart."""
+    return cortext.NewMessage(
+        text=text,
+        role=SPEAKERS[index % 2],
+        session=f"session {index // SESSION_MESSAGES}",
+        time=FIRST_TIME + index * 60_000,
+    )
+
+
+def fill(
+    engine: cortext.Engine, texts: Sequence[str], first: int, results: Results, *, cached: bool
+) -> None:
+    """Ingest in batches and embed; with a cache the speed of embedding means nothing."""
+    started = clock()
+    with progress("ingesting") as meter:
+        for begin in range(0, len(texts), BATCH):
+            part = texts[begin : begin + BATCH]
+            engine.ingest_many(new_message(first + begin + i, text) for i, text in enumerate(part))
+            meter(begin + len(part), len(texts))
+    stored = clock()
+    with progress("embedding") as meter:
+        if not engine.flush(progress=meter):
+            raise RuntimeError(f"not everything was embedded: {engine.stats().last_error}")
+    embedded = clock()
+    section = f"bulk, {len(texts):,} messages"
+    results.figure(section, "ingest_many", len(texts) / (stored - started), "messages/s")
+    if not cached:
+        results.figure(section, "until embedded", len(texts) / (embedded - started), "messages/s")
+
+
+def ingest(
+    engine: cortext.Engine, texts: Sequence[str], first: int, bare: BareSqlite, results: Results
+) -> None:
+    """Ingest one by one: half waiting until each is embedded, half back to back."""
+    half = len(texts) // 2
+    paced, burst = texts[:half], texts[half:]
+    section = "ingest, one at a time"
+    acks: list[float] = []
+    commits: list[float] = []
+    meanings: list[float] = []
+    ids: list[int] = []
+
+    def ours(message: cortext.NewMessage) -> None:
+        began = clock()
+        ids.append(
+            engine.ingest(
+                message.text, role=message.role, session=message.session, time=message.time
+            )
+        )
+        acks.append(clock() - began)
+
+    def theirs(message: cortext.NewMessage) -> None:
+        began = clock()
+        bare.ingest(
+            message.text, role=message.role, session=message.session, time=_milliseconds(message)
+        )
+        commits.append(clock() - began)
+
+    def wait() -> None:
+        began = clock()
+        engine.flush()
+        meanings.append(clock() - began)
+
+    with steady(), progress("one at a time") as meter:
+        for i, text in enumerate(paced):
+            message = new_message(first + i, text)
+            if i % 2:
+                theirs(message)
+            ours(message)
+            wait()
+            if not i % 2:
+                theirs(message)
+            meter(i + 1, half)
+    results.time(section, "acknowledged", acks)
+    results.time(section, "bare SQLite commit", commits)
+    results.time(section, "from acknowledged to embedded", meanings)
+    results.compare(section, "acknowledged", "bare SQLite commit")
+    results.figure(section, "found by meaning", _found(engine, ids, paced, meter), f"of {half}")
+
+    section = "ingest, back to back while embedding"
+    acks.clear()
+    commits.clear()
+    with steady():
+        began = clock()
+        for i, text in enumerate(burst):
+            for step in (ours, theirs) if i % 2 else (theirs, ours):
+                step(new_message(first + half + i, text))
+        engine.flush()
+        seconds = clock() - began
+    results.time(section, "acknowledged", acks)
+    results.time(section, "bare SQLite commit", commits)
+    results.compare(section, "acknowledged", "bare SQLite commit")
+    results.figure(section, "until embedded", len(burst) / seconds, "messages/s")
+
+
+def encode(model: Model, messages: Sequence[str], queries: Sequence[str], results: Results) -> None:
+    """Embed each text once by the engine, llama.cpp's C API and its Python class, in turns."""
+    from support.bare_llama import HighLevel, LowLevel
+
+    with (
+        closing(LowLevel(model.path, context=model.spec.context)) as low,
+        closing(HighLevel(model.path, context=model.spec.context)) as high,
+    ):
+        ways: list[tuple[str, Callable[[str], object]]] = [
+            ("engine", lambda text: model.embed([text])),
+            ("llama-cpp-python, C API", low.embed),
+            ("llama-cpp-python, Llama.embed", high.embed),
+        ]
+        tokens = np.mean([len(model.tokenize(text)) for text in messages])
+        parts = (
+            (f"encode, messages of {tokens:.0f} tokens", messages),
+            (f"encode, queries of {len(model.tokenize(queries[0]))} tokens", queries),
+        )
+        for section, texts in parts:
+            seconds: dict[str, list[float]] = {name: [] for name, _ in ways}
+            with steady(), progress(section) as meter:
+                for i, text in enumerate(texts):
+                    for name, way in ways[i % 3 :] + ways[: i % 3]:
+                        began = clock()
+                        way(text)
+                        seconds[name].append(clock() - began)
+                    meter(i + 1, len(texts))
+            for name, values in seconds.items():
+                results.time(section, name, values)
+            for name, _ in ways[1:]:
+                results.compare(section, ways[0][0], name)
+
+
+def recall(engine: cortext.Engine, queries: Sequence[str], results: Results) -> None:
+    """Ask each question once; the parts are the engine's own timings."""
+    names = ("encode", "dense", "lexical", "fetch")
+    parts: dict[str, list[float]] = {name: [] for name in names}
+    whole: list[float] = []
+    search: list[float] = []
+    engine.recall("warm up")
+    with steady(), progress("recall") as meter:
+        for i, query in enumerate(queries):
+            began = clock()
+            timings = engine.recall(query).timings
+            whole.append(clock() - began)
+            search.append((timings.total - timings.wait - timings.encode) / 1e3)
+            for name in names:
+                parts[name].append(getattr(timings, name) / 1e3)
+            meter(i + 1, len(queries))
+    section = f"recall, {engine.stats().messages:,} messages"
+    results.time(section, "whole call", whole)
+    results.time(section, "encode the query", parts.pop("encode"))
+    results.time(section, "search (all but encode)", search)
+    for name, values in parts.items():
+        results.time(section, f"of it {name}", values)
+
+
+def size_on_disk(path: Path, messages: int, text_bytes: int, results: Results) -> None:
+    """The closed store's files."""
+    files = [path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))]
+    total = sum(file.stat().st_size for file in files if file.exists())
+    section = f"store, {messages:,} messages"
+    results.figure(section, "on disk", total / messages, "bytes a message")
+    results.figure(section, "of it text", text_bytes / messages, "bytes a message")
+
+
+def warm_open(
+    path: Path, model: Model, times: int, durability: Literal["full", "normal"], results: Results
+) -> None:
+    """Open the store again and again in this process, whose model is loaded."""
+    seconds: list[float] = []
+    messages = 0
+    for _ in range(times):
+        began = clock()
+        engine = cortext.open(path, model=model, durability=durability)
+        seconds.append(clock() - began)
+        messages = engine.stats().messages
+        engine.close()
+    results.time(f"open, {messages:,} messages", "model loaded already", seconds)
+
+
+def cold_open(
+    path: Path, messages: int, question: str, model: str | None, times: int, results: Results
+) -> None:
+    """Open the store in fresh processes; the file is in the page cache."""
+    script = Path(__file__).with_name("cold_open.py")
+    found: list[dict[str, float]] = []
+    for _ in range(times):
+        done = subprocess.run(
+            [sys.executable, str(script), str(path), question, model or ""],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(json.loads(done.stdout))
+    section = f"open, {messages:,} messages"
+    for key, name in (
+        ("import", "fresh process: import"),
+        ("load", "fresh process: load the model"),
+        ("open", "fresh process: open"),
+        ("recall", "fresh process: first recall"),
+    ):
+        results.time(section, name, [run[key] for run in found])
+    section = f"memory, {messages:,} messages"
+    for key, name in (
+        ("rss_start", "Python and psutil"),
+        ("rss_import", "with cortext imported"),
+        ("rss_model", "with the model"),
+        ("rss_store", "with the store, after a recall"),
+    ):
+        results.figure(section, name, min(run[key] for run in found) / MEGABYTE, "MB resident")
+
+
+def _milliseconds(message: cortext.NewMessage) -> int:
+    assert isinstance(message.time, int)
+    return message.time
+
+
+def _found(engine: cortext.Engine, ids: list[int], texts: Sequence[str], meter: Meter) -> int:
+    """How many messages a dense recall of their own text puts first."""
+    count = 0
+    for i, (wanted, text) in enumerate(zip(ids, texts, strict=True)):
+        hits = engine.recall(text, limit=1, stages=("dense",)).hits
+        count += bool(hits) and hits[0].id == wanted
+        meter(i + 1, len(texts))
+    return count

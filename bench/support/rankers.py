@@ -1,0 +1,70 @@
+"""Ways to rank a haystack's turns for a question: the engine, its stages alone, a plain BM25."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import cortext
+from support.bm25 import Bm25
+from support.haystacks import Haystack
+
+__all__ = ["ROWS", "Ranked", "Ranker", "make", "needs_vectors"]
+
+Stage = Literal["dense", "lexical"]
+STAGES: dict[str, Sequence[Stage] | None] = {
+    "engine": None,  # as users call it
+    "dense only": ("dense",),
+    "BM25 only": ("lexical",),
+}
+REFERENCE = "reference BM25"
+ROWS = (*STAGES, REFERENCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A ranked turn."""
+
+    uid: str
+    session: str
+    text: str
+
+
+Ranker = Callable[[str], list[Ranked]]
+
+
+def needs_vectors(row: str) -> bool:
+    """Whether a row's ranking waits for embeddings."""
+    return row not in ("BM25 only", REFERENCE)
+
+
+def make(row: str, haystack: Haystack, engine: cortext.Engine, limit: int) -> Ranker:
+    """The ranker of a row over a store that holds the haystack."""
+    if row == REFERENCE:
+        return _reference(haystack, limit)
+    return _recall(engine, STAGES[row], limit, wait_ms=200 if needs_vectors(row) else 0)
+
+
+def _recall(
+    engine: cortext.Engine, stages: Sequence[Stage] | None, limit: int, *, wait_ms: int
+) -> Ranker:
+    def rank(question: str) -> list[Ranked]:
+        if stages is None:
+            found = engine.recall(question, limit=limit)
+        else:
+            found = engine.recall(question, limit=limit, stages=stages, wait_ms=wait_ms)
+        return [Ranked(hit.uid or "", hit.session, hit.text) for hit in found.hits]
+
+    return rank
+
+
+def _reference(haystack: Haystack, limit: int) -> Ranker:
+    turns = haystack.turns
+    index = Bm25([f"{turn.role} {turn.text}" for turn in turns])
+
+    def rank(question: str) -> list[Ranked]:
+        found = (turns[i] for i in index.rank(question, limit))
+        return [Ranked(turn.uid, turn.session, turn.text) for turn in found]
+
+    return rank

@@ -1,0 +1,97 @@
+"""From rankings to the metrics of each data set."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from support import locomo
+from support.haystacks import Question
+from support.metrics import all_at, any_at, first_seen, mean, recall_at, within_budget
+from support.rankers import Ranked
+
+__all__ = [
+    "BUDGET_TOKENS",
+    "Board",
+    "Count",
+    "Means",
+    "Scores",
+    "score_locomo",
+    "score_longmemeval",
+]
+
+BUDGET_TOKENS = 1000
+SHOWN = 10  # hits of a default recall
+TOTAL = "all questions"
+
+Count = Callable[[str], int]  # tokens of a text
+Means = dict[str, dict[str, float]]  # row -> metric -> mean
+Scores = Iterator[tuple[str, Mapping[str, float]]]  # (group, metric -> value) of one question
+
+
+def score_locomo(question: Question, ranked: Sequence[Ranked], count: Count) -> Scores:
+    """Turn-level scores; category 5 stays out of the total."""
+    gold = question.gold_turns
+    if not gold:
+        return
+    uids = [turn.uid for turn in ranked]
+    costs = [count(turn.text) for turn in ranked]
+    values = {f"R@{k}": recall_at(uids, gold, k) for k in (5, 10, 20)}
+    values |= {f"any@{k}": any_at(uids, gold, k) for k in (1, 5, 10, 20)}
+    fitting = within_budget(costs, BUDGET_TOKENS)
+    values[f"R@{BUDGET_TOKENS}tok"] = recall_at(uids, gold, fitting)
+    values[f"tok@{SHOWN}"] = sum(costs[:SHOWN])
+    if question.category != locomo.ADVERSARIAL:
+        yield f"categories 1 to 4, {TOTAL}", values
+    yield question.category, values
+
+
+def score_longmemeval(question: Question, ranked: Sequence[Ranked], count: Count) -> Scores:
+    """Scores over sessions, each where its first turn stands, and over turns."""
+    uids = [turn.uid for turn in ranked]
+    levels = {
+        "sessions": (first_seen(turn.session for turn in ranked), question.gold_sessions),
+        "turns": (uids, question.gold_turns),
+    }
+    for level, (ids, gold) in levels.items():
+        if not gold:
+            continue
+        values = {f"any@{k}": any_at(ids, gold, k) for k in (1, 5, 10)}
+        values |= {f"all@{k}": all_at(ids, gold, k) for k in (5, 10)}
+        values["R@10"] = recall_at(ids, gold, 10)
+        values[f"tok@{SHOWN}"] = sum(count(turn.text) for turn in ranked[:SHOWN])
+        yield f"{level}, {TOTAL}", values
+        yield f"{level}, {question.category}", values
+
+
+@dataclass(slots=True)
+class Board:
+    """Scores of every question, by group and row."""
+
+    groups: dict[str, dict[str, list[Mapping[str, float]]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+    each: list[dict[str, str | float]] = field(default_factory=list)
+
+    def add(self, question: str, row: str, scores: Scores) -> None:
+        """Add one question's scores."""
+        for group, values in scores:
+            self.groups[group][row].append(values)
+            self.each.append({"question": question, "group": group, "row": row, **values})
+
+    def means(self) -> dict[str, Means]:
+        """Group -> row -> metric -> mean over questions, and "n", the questions."""
+        return {
+            group: {
+                row: {"n": len(scores)}
+                | {name: mean([values[name] for values in scores]) for name in scores[0]}
+                for row, scores in rows.items()
+            }
+            for group, rows in sorted(self.groups.items(), key=lambda item: _order(item[0]))
+        }
+
+
+def _order(group: str) -> tuple[bool, str]:
+    """Totals first."""
+    return not group.endswith(TOTAL), group
