@@ -92,7 +92,7 @@ int ct_encoder_tokenize(ct_encoder *encoder, const char *text, size_t bytes, int
                         size_t capacity, size_t *count, ct_error *error);
 
 /* Embed `count` texts as passages (query = 0) or queries (1) into out[count * dimension], unit
- * length.  A text longer than the context is the mean of its chunks. */
+ * length.  A text longer than the context is the mean of its chunks, a query of its first 8. */
 int ct_encoder_embed(ct_encoder *encoder, const char *const *texts, const size_t *bytes,
                      size_t count, int query, float *out, ct_error *error);
 
@@ -176,7 +176,8 @@ typedef struct ct_stats {
 } ct_stats;
 
 /* Open or create a store.  Takes a reference of its own on the encoder.  Starts the embedding thread,
- * which resumes any backlog.  CT_CORRUPT, CT_TOO_NEW, CT_MODEL_MISMATCH, CT_IO, CT_BUSY. */
+ * which resumes any backlog.  CT_FORKED (a store or cache was open when this process was forked),
+ * CT_CORRUPT, CT_TOO_NEW, CT_MODEL_MISMATCH, CT_IO, CT_BUSY. */
 int ct_engine_open(const ct_engine_options *options, ct_encoder *encoder, ct_engine **out,
                    ct_error *error);
 
@@ -216,6 +217,14 @@ const ct_row *ct_result_rows(const ct_result *result);
 const ct_timings *ct_result_timings(const ct_result *result);
 int64_t ct_result_pending(const ct_result *result);
 void ct_result_free(ct_result *result);
+
+/* ---- holders ------------------------------------------------------------------------------- */
+
+/* Free what *holder points at, NULL or not: destructors for the out-parameters above, so that a
+ * caller can be interrupted between the call and taking its result. */
+void ct_result_drop(ct_result **holder);
+void ct_engine_drop(ct_engine **holder);
+void ct_encoder_drop(ct_encoder **holder);
 
 /* ---- process-wide -------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cortext._native._core import ffi, lib
-from cortext._native.status import check, encode, new_error
+from cortext._native.status import check, encode, encode_name, new_error
 from cortext.errors import ClosedError
 
 
@@ -67,7 +67,7 @@ class EncoderHandle:
         api.batch_offsets = list(binding.batch_offsets)
         keep = [encode(s, "option") for s in (fingerprint, query_prefix, passage_prefix)]
         buffers = [ffi.from_buffer("char[]", data + b"\0") for data in keep]
-        cache = None if cache_path is None else ffi.new("char[]", encode(cache_path, "cache"))
+        cache = None if cache_path is None else ffi.new("char[]", encode_name(cache_path, "cache"))
         options = ffi.new(
             "ct_encoder_options *",
             {
@@ -81,21 +81,26 @@ class EncoderHandle:
                 "wordpiece": int(wordpiece),
             },
         )
-        out, error = ffi.new("ct_encoder **"), new_error()
-        check(lib.ct_encoder_open(api, options, out, error), error)
-        self._pointer: Any = ffi.gc(out[0], lib.ct_encoder_release)
-        self.dimension = int(lib.ct_encoder_dimension(self._pointer))
+        holder, error = ffi.gc(ffi.new("ct_encoder **"), lib.ct_encoder_drop), new_error()
+        check(lib.ct_encoder_open(api, options, holder, error), error)
+        self._holder: Any = holder
+        self.dimension = int(lib.ct_encoder_dimension(holder[0]))
+
+    @property
+    def closed(self) -> bool:
+        """Whether this reference was dropped."""
+        return self._holder is None
 
     @property
     def pointer(self) -> Any:
         """The ct_encoder.  ClosedError after close."""
-        if self._pointer is None:
+        if self._holder is None:
             raise ClosedError("the model is closed")
-        return self._pointer
+        return self._holder[0]
 
     def close(self) -> None:
         """Drop this reference; what still runs or is used by an engine stays alive."""
-        self._pointer = None
+        self._holder = None
 
     def tokenize(self, text: str) -> list[int]:
         """Token ids with special tokens, never cut."""

@@ -133,6 +133,11 @@ def _take_rows(result: Any) -> list[MessageRow]:
     ]
 
 
+def _result_holder() -> Any:
+    """Where a call puts its ct_result; frees it too, also if an exception comes in between."""
+    return ffi.gc(ffi.new("ct_result **"), lib.ct_result_drop)
+
+
 class EngineHandle:
     """Owns a ct_engine.  Methods raise as `cortext._native.status` maps; all are thread-safe."""
 
@@ -146,9 +151,11 @@ class EngineHandle:
                 "busy_ms": busy_ms,
             },
         )
-        out, error = ffi.new("ct_engine **"), new_error()
-        check(lib.ct_engine_open(options, encoder.pointer, out, error), error)
-        self._pointer = ffi.gc(out[0], lib.ct_engine_free)
+        # Freed with its holder, so that an exception out of a signal handler leaks nothing.
+        self._holder = ffi.gc(ffi.new("ct_engine **"), lib.ct_engine_drop)
+        error = new_error()
+        check(lib.ct_engine_open(options, encoder.pointer, self._holder, error), error)
+        self._pointer = self._holder[0]
 
     def close(self) -> None:
         lib.ct_engine_close(self._pointer)
@@ -186,7 +193,7 @@ class EngineHandle:
         return status == lib.CT_OK, int(pending[0])
 
     def get(self, ids: Sequence[int]) -> list[MessageRow]:
-        out, error = ffi.new("ct_result **"), new_error()
+        out, error = _result_holder(), new_error()
         check(
             lib.ct_engine_get(self._pointer, ffi.new("int64_t[]", list(ids)), len(ids), out, error),
             error,
@@ -205,7 +212,7 @@ class EngineHandle:
     ) -> list[MessageRow]:
         inputs, chosen = _Inputs(), ffi.new("ct_filter *")
         inputs.fill_filter(chosen, sessions, roles, since_ms, until_ms)
-        out, error = ffi.new("ct_result **"), new_error()
+        out, error = _result_holder(), new_error()
         check(lib.ct_engine_messages(self._pointer, chosen, after, limit, out, error), error)
         return self._take(out[0]).rows
 
@@ -227,7 +234,7 @@ class EngineHandle:
         inputs.fill_filter(query.filter, sessions, roles, since_ms, until_ms)
         query.limit, query.wait_ms = limit, wait_ms
         query.dense, query.lexical = dense, lexical
-        out, error = ffi.new("ct_result **"), new_error()
+        out, error = _result_holder(), new_error()
         check(lib.ct_engine_recall(self._pointer, query, out, error), error)
         return self._take(out[0])
 
@@ -249,19 +256,16 @@ class EngineHandle:
 
     @staticmethod
     def _take(result: Any) -> RecallRows:
-        try:
-            spent = lib.ct_result_timings(result)
-            return RecallRows(
-                _take_rows(result),
-                int(lib.ct_result_pending(result)),
-                (
-                    spent.wait_ns,
-                    spent.encode_ns,
-                    spent.dense_ns,
-                    spent.lexical_ns,
-                    spent.fetch_ns,
-                    spent.total_ns,
-                ),
-            )
-        finally:
-            lib.ct_result_free(result)
+        spent = lib.ct_result_timings(result)
+        return RecallRows(
+            _take_rows(result),
+            int(lib.ct_result_pending(result)),
+            (
+                spent.wait_ns,
+                spent.encode_ns,
+                spent.dense_ns,
+                spent.lexical_ns,
+                spent.fetch_ns,
+                spent.total_ns,
+            ),
+        )

@@ -19,6 +19,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 # What datetime can show; a time that was stored can always be read back.
 _EARLIEST = (datetime.min.replace(tzinfo=timezone.utc) - _EPOCH) // _MILLISECOND
 _LATEST = (datetime.max.replace(tzinfo=timezone.utc) - _EPOCH) // _MILLISECOND
+_DEEPEST = 50
 _NAMES = tuple(field.name for field in fields(NewMessage))
 
 
@@ -57,10 +58,25 @@ def to_metadata(metadata: Mapping[str, Any] | None) -> str | None:
         return None
     if not isinstance(metadata, Mapping):
         raise InputError(f"metadata must be a mapping, not {type(metadata).__name__}")
+    _check_json(metadata, 0)
     try:
         return json.dumps(dict(metadata), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"metadata is not JSON: {error}") from None
+
+
+def _check_json(value: object, depth: int) -> None:
+    """Refuse what JSON would change or Python could not read back."""
+    if depth > _DEEPEST:
+        raise InputError(f"metadata is nested more than {_DEEPEST} deep")
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise InputError(f"metadata has the key {key!r}; keys must be str")
+            _check_json(inner, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            _check_json(inner, depth + 1)
 
 
 def to_names(value: str | Sequence[str] | None, what: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time as clock
 import weakref
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from cortext import _native
 from cortext.engine import convert
 from cortext.engine.types import Hit, Message, NewMessage, Recall, Stats, Timings
-from cortext.errors import InputError
+from cortext.errors import ClosedError, InputError
 from cortext.models import Model, load
 
 __all__ = ["Engine", "Stage", "open_engine"]
@@ -160,7 +161,9 @@ class Engine:
         progress: called about ten times a second with (done, total) of what waited at the start.
         Returns: False when the time ran out or messages failed to embed (see `stats`).
         """
-        deadline = None if timeout is None else clock.monotonic() + timeout
+        if timeout is not None and not timeout >= 0:
+            raise InputError(f"timeout is {timeout!r}; it must be seconds from 0, or None")
+        deadline = None if timeout in (None, math.inf) else clock.monotonic() + timeout
         total = 0
         while True:
             wait = _SLICE_MS
@@ -221,7 +224,9 @@ class Engine:
     ) -> Recall:
         """The messages that matter for a query, best first.
 
-        query: a question or any text; its punctuation means nothing.
+        query: a question or any text; its punctuation means nothing.  Of a very long one the
+            first 64 distinct words count, and for the meaning its first 8 chunks (with the
+            bundled model, some 1,800 tokens).
         limit: 1 to 10,000 hits.  The best are returned whether they answer the query or not; a
             score ranks within this recall and is no measure of confidence.
         session, roles, since, until: as in `messages`; they restrict
@@ -259,6 +264,8 @@ class Engine:
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> npt.NDArray[np.float32]:
         """Embed texts with this store's model; see `cortext.models.Model.embed`."""
+        if not self._finalizer.alive:
+            raise ClosedError("the engine is closed")
         return self._model.embed(texts, query=query)
 
     def stats(self) -> Stats:

@@ -20,7 +20,7 @@ class NewMessage:
     session: the conversation it belongs to.
     time: when it was said, an aware datetime or milliseconds since 1970 UTC; default: now.
     source: where it came from, such as a file or a channel.
-    metadata: any JSON object; returned as it was given.
+    metadata: any JSON object, at most 50 deep; returned as it was given, tuples as lists.
     uid: the caller's own id; ingesting the same uid again is idempotent.
     """
 

@@ -117,7 +117,7 @@ def load(
     key = (str(path.resolve()), spec.sha256, threads, cache_path, os.getpid())
     with _loading:
         found = _loaded.get(key)
-        if found is None:
+        if found is None or found.handle.closed:
             if spec.sha256 is not None:
                 verify(path, spec.sha256)
             found = Model(path, spec, threads=threads, cache=cache_path)

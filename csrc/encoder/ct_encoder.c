@@ -11,6 +11,13 @@
 #include "encoder/ct_llama.h"
 #include "encoder/ct_wordpiece_text.h"
 
+/* llama.cpp needs some 80 bytes for each byte it tokenizes at once, and dies when it cannot have
+ * them. */
+#define SLICE_BYTES (64u << 10)
+
+/* Chunks of a long query that count: what is asked for is not found by more. */
+#define QUERY_CHUNKS_MAX 8
+
 /* Turns at the model.  A waiting query goes before any waiting backlog chunk. */
 typedef struct turns {
     pthread_mutex_t mutex;
@@ -128,6 +135,11 @@ int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options
     return CT_OK;
 }
 
+int ct_encoder_check_owner(const ct_encoder *encoder, ct_error *error) {
+    if (encoder->owner == getpid()) return CT_OK;
+    return ct_fail(error, CT_FORKED, "the model was loaded before a fork; load it again in the child");
+}
+
 ct_encoder *ct_encoder_retain(ct_encoder *encoder) {
     atomic_fetch_add(&encoder->references, 1);
     return encoder;
@@ -138,9 +150,46 @@ void ct_encoder_release(ct_encoder *encoder) {
     if (atomic_fetch_sub(&encoder->references, 1) == 1) destroy(encoder);
 }
 
+void ct_encoder_drop(ct_encoder **holder) { ct_encoder_release(*holder); }
+
 int32_t ct_encoder_dimension(const ct_encoder *encoder) { return ct_llama_dimension(encoder->llama); }
 
 const char *ct_encoder_fingerprint(const ct_encoder *encoder) { return encoder->fingerprint; }
+
+/* Where to cut a slice of a long text: behind the last space of it, else between characters. */
+static size_t slice_end(const char *text, size_t bytes, size_t start) {
+    if (bytes - start <= SLICE_BYTES) return bytes;
+    size_t end = start + ct_utf8_floor(text + start, bytes - start, SLICE_BYTES);
+    for (size_t at = end; at > start + SLICE_BYTES / 2; at--)
+        if (text[at - 1] == ' ') return at;
+    return end;
+}
+
+static int tokenize_slices(ct_encoder *encoder, const char *text, size_t bytes, int32_t **ids,
+                           size_t *count, ct_error *error) {
+    int32_t *all = NULL;
+    size_t total = 0, start = 0;
+    do {
+        size_t end = slice_end(text, bytes, start), some;
+        int32_t *part = NULL;
+        int status = ct_llama_tokenize(encoder->llama, text + start, end - start, 0, &part, &some, error);
+        int32_t *grown = status ? NULL : ct_realloc(all, (total + some) * sizeof *all);
+        if (grown) {
+            memcpy(grown + total, part, some * sizeof *all);
+            all = grown;
+            total += some;
+        }
+        ct_free(part);
+        if (!grown) {
+            ct_free(all);
+            return status ? status : ct_fail_nomem(error);
+        }
+        start = end;
+    } while (start < bytes);
+    *ids = all;
+    *count = total;
+    return CT_OK;
+}
 
 static int tokenize(ct_encoder *encoder, const char *text, size_t bytes, int32_t **ids, size_t *count,
                     ct_error *error) {
@@ -151,7 +200,7 @@ static int tokenize(ct_encoder *encoder, const char *text, size_t bytes, int32_t
         text = plain;
         bytes = plain_bytes;
     }
-    int status = ct_llama_tokenize(encoder->llama, text, bytes, 0, ids, count, error);
+    int status = tokenize_slices(encoder, text, bytes, ids, count, error);
     ct_free(plain);
     return status;
 }
@@ -160,7 +209,7 @@ int ct_encoder_tokenize(ct_encoder *encoder, const char *text, size_t bytes, int
                         size_t capacity, size_t *count, ct_error *error) {
     int32_t *body;
     size_t body_count;
-    if (encoder->owner != getpid()) return ct_fail(error, CT_FORKED, "the model was loaded before a fork");
+    if (ct_encoder_check_owner(encoder, error)) return CT_FORKED;
     if (ct_utf8_check(text, bytes) >= CT_UTF8_NUL)
         return ct_fail(error, CT_INVALID, "the text is not UTF-8 or holds a NUL character");
     int status = tokenize(encoder, text, bytes, &body, &body_count, error);
@@ -266,6 +315,7 @@ static int embed_one(ct_encoder *encoder, const char *text, size_t bytes, int qu
     int status = ct_encoder_chunk(encoder, NULL, text, bytes, query, &chunks, error);
     if (status) return status;
     memset(out, 0, dimension * sizeof *out);
+    if (query && chunks.count > QUERY_CHUNKS_MAX) chunks.count = QUERY_CHUNKS_MAX;
     for (size_t c = 0; !status && c < chunks.count; c++) {
         status = ct_encoder_chunk_vector(encoder, &chunks, c, CT_URGENCY_QUERY, scratch, error);
         for (size_t i = 0; !status && i < dimension; i++) out[i] += scratch[i];
@@ -278,7 +328,7 @@ static int embed_one(ct_encoder *encoder, const char *text, size_t bytes, int qu
 
 int ct_encoder_embed(ct_encoder *encoder, const char *const *texts, const size_t *bytes, size_t count,
                      int query, float *out, ct_error *error) {
-    if (encoder->owner != getpid()) return ct_fail(error, CT_FORKED, "the model was loaded before a fork");
+    if (ct_encoder_check_owner(encoder, error)) return CT_FORKED;
     size_t dimension = (size_t)ct_encoder_dimension(encoder);
     float *scratch = ct_alloc(dimension * sizeof *scratch);
     if (!scratch) return ct_fail_nomem(error);

@@ -22,6 +22,9 @@ typedef struct ct_vector_cache {
 int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options,
                       const ct_vector_cache *cache, ct_encoder **out, ct_error *error);
 
+/* CT_FORKED when the encoder was made before a fork. */
+int ct_encoder_check_owner(const ct_encoder *encoder, ct_error *error);
+
 ct_encoder *ct_encoder_retain(ct_encoder *encoder);
 const char *ct_encoder_fingerprint(const ct_encoder *encoder);
 

@@ -5,6 +5,7 @@
 #include "base/ct_alloc.h"
 #include "base/ct_clock.h"
 #include "base/ct_error.h"
+#include "base/ct_process.h"
 #include "base/ct_utf8.h"
 #include "encoder/ct_encoder.h"
 #include "engine/ct_worker.h"
@@ -22,6 +23,7 @@ struct ct_engine {
     pthread_cond_t idle;
     int calls; /* in flight, guarded by mutex */
     int closed;
+    int counted; /* in ct_process */
     pthread_mutex_t refresh_mutex;
     ct_encoder *encoder;
     ct_store *store;
@@ -74,6 +76,7 @@ static int refresh(ct_engine *engine, ct_error *error) {
 static void release_parts(ct_engine *engine) {
     if (engine->worker) ct_worker_stop(engine->worker);
     if (engine->store) ct_store_close(engine->store);
+    if (engine->counted) ct_process_leave();
     ct_index_destroy(engine->index);
     ct_encoder_release(engine->encoder);
     engine->worker = NULL;
@@ -99,7 +102,10 @@ int ct_engine_open(const ct_engine_options *options, ct_encoder *encoder, ct_eng
         .fingerprint = ct_encoder_fingerprint(encoder),
         .dimension = ct_encoder_dimension(encoder),
     };
-    int status = ct_store_open(&store_options, &engine->store, error);
+    int status = ct_encoder_check_owner(encoder, error);
+    if (!status) status = ct_process_enter(error);
+    engine->counted = !status;
+    if (!status) status = ct_store_open(&store_options, &engine->store, error);
     if (!status) status = ct_index_create(store_options.dimension, &engine->index, error);
     if (!status) status = refresh(engine, error);
     if (!status) status = ct_worker_start(engine->store, encoder, &engine->worker, error);
@@ -116,6 +122,7 @@ void ct_engine_close(ct_engine *engine) {
     pthread_mutex_lock(&engine->mutex);
     int first = !engine->closed;
     engine->closed = 1;
+    if (first && engine->worker) ct_worker_end_waits(engine->worker);
     while (engine->calls > 0) pthread_cond_wait(&engine->idle, &engine->mutex);
     if (first) release_parts(engine);
     pthread_mutex_unlock(&engine->mutex);
@@ -129,6 +136,8 @@ void ct_engine_free(ct_engine *engine) {
     pthread_mutex_destroy(&engine->mutex);
     ct_free(engine);
 }
+
+void ct_engine_drop(ct_engine **holder) { ct_engine_free(*holder); }
 
 /* ---- ingest -------------------------------------------------------------------------------- */
 

@@ -27,6 +27,7 @@ struct ct_worker {
     pthread_cond_t progress;
     int wanted; /* guarded by mutex */
     _Atomic int stopping;
+    _Atomic int waits_ended;
     _Atomic int newer; /* messages came in since one was last chosen */
     char last_error[256]; /* guarded by mutex */
 };
@@ -169,6 +170,8 @@ int ct_worker_wait(ct_worker *worker, int64_t deadline_ns, ct_error *error) {
         int any = 0;
         int status = ct_store_has_pending(worker->store, &any, error);
         if (status || !any) return status;
+        if (atomic_load(&worker->waits_ended))
+            return ct_fail(error, CT_CLOSED, "the engine was closed meanwhile");
         int64_t now = ct_clock_ns();
         if (now >= deadline_ns) return CT_TIMEOUT;
         int64_t until = now + POLL_NS < deadline_ns ? now + POLL_NS : deadline_ns;
@@ -178,6 +181,13 @@ int ct_worker_wait(ct_worker *worker, int64_t deadline_ns, ct_error *error) {
         ct_clock_wait(&worker->progress, &worker->mutex, until);
         pthread_mutex_unlock(&worker->mutex);
     }
+}
+
+void ct_worker_end_waits(ct_worker *worker) {
+    atomic_store(&worker->waits_ended, 1);
+    pthread_mutex_lock(&worker->mutex);
+    pthread_cond_broadcast(&worker->progress);
+    pthread_mutex_unlock(&worker->mutex);
 }
 
 void ct_worker_last_error(ct_worker *worker, char *out, size_t capacity) {

@@ -20,6 +20,9 @@ void ct_worker_wake(ct_worker *worker);
 /* Wait until the backlog is empty or the monotonic time has come; CT_TIMEOUT then. */
 int ct_worker_wait(ct_worker *worker, int64_t deadline_ns, ct_error *error);
 
+/* Every wait, now and later, gives CT_CLOSED. */
+void ct_worker_end_waits(ct_worker *worker);
+
 /* The last error of the thread, "" when the last message went well. */
 void ct_worker_last_error(ct_worker *worker, char *out, size_t capacity);
 

@@ -62,3 +62,5 @@ void ct_result_free(ct_result *result) {
     ct_free(result->rows);
     ct_free(result);
 }
+
+void ct_result_drop(ct_result **holder) { ct_result_free(*holder); }

@@ -7,8 +7,10 @@
  *
  * Ids are never used again (AUTOINCREMENT), so that "id > last seen" finds everything new. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/ct_alloc.h"
+#include "base/ct_clock.h"
 #include "base/ct_error.h"
 #include "store/ct_sql.h"
 
@@ -84,13 +86,30 @@ static int create(ct_connection *connection, const ct_store_options *options, ct
     return status;
 }
 
+/* SQLite does not wait by itself for a lock that this change needs. */
+static int use_log(ct_store *store, ct_error *error) {
+    int64_t deadline = ct_clock_ns() + store->busy_ms * 1000000ll;
+    for (;;) {
+        ct_error attempt = {0};
+        int status = ct_sql_run(&store->writer,
+                                "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=8388608",
+                                "switching to the write-ahead log", &attempt);
+        if (status != CT_BUSY || ct_clock_ns() > deadline)
+            return status ? ct_fail(error, status, "%s", attempt.message) : CT_OK;
+        usleep(5000);
+    }
+}
+
 int ct_schema_prepare(ct_store *store, const ct_store_options *options, ct_error *error) {
     ct_connection *writer = &store->writer;
     int64_t application = 0, version = 0, tables = 0;
     /* Look before anything is written: a file of somebody else stays as it is. */
-    int status = read_number(writer, "PRAGMA application_id", &application, error);
-    if (!status) status = read_number(writer, "PRAGMA user_version", &version, error);
+    /* In one transaction, since another process may be creating it right now. */
+    int status = ct_sql_run(writer, "BEGIN", "reading the header", error);
     if (!status) status = read_number(writer, "SELECT count(*) FROM sqlite_schema", &tables, error);
+    if (!status) status = read_number(writer, "PRAGMA application_id", &application, error);
+    if (!status) status = read_number(writer, "PRAGMA user_version", &version, error);
+    if (!status) status = ct_sql_run(writer, "COMMIT", "reading the header", error);
     if (status) return status;
     if (tables > 0 && application != APPLICATION_ID)
         return ct_fail(error, CT_CORRUPT, "%s is a SQLite file of another program, not a Cortext store",
@@ -100,8 +119,7 @@ int ct_schema_prepare(ct_store *store, const ct_store_options *options, ct_error
                        "%s has format %d, this Cortext reads up to %d; upgrade Cortext to open it",
                        store->name, (int)version, CT_SCHEMA_VERSION);
 
-    status = ct_sql_run(writer, "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=8388608",
-                        "switching to the write-ahead log", error);
+    status = use_log(store, error);
     if (!status && tables > 0) return check_model(writer, options, error);
     if (!status) status = ct_sql_begin(writer, error);
     if (status) return status;

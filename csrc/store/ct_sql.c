@@ -24,7 +24,8 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
         "SELECT message_id, next_chunk, role.name, text FROM pending"
         " JOIN message ON message.id = message_id JOIN role ON role.id = role_id"
         " WHERE tries < 3 ORDER BY message_id DESC LIMIT 1",
-    [CT_SQL_PENDING_ANY] = "SELECT EXISTS(SELECT 1 FROM pending WHERE tries < 3)",
+    [CT_SQL_PENDING_ANY] = "SELECT EXISTS(SELECT 1 FROM pending"
+                           " JOIN message ON message.id = message_id WHERE tries < 3)",
     [CT_SQL_PENDING_COUNT] = "SELECT count(*) FROM pending",
     [CT_SQL_PENDING_MOVE] = "UPDATE pending SET next_chunk = ?2 WHERE message_id = ?1 AND next_chunk < ?2",
     [CT_SQL_PENDING_DONE] = "DELETE FROM pending WHERE message_id = ?1",

@@ -6,6 +6,7 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "base/ct_process.h"
 
 struct ct_vector_store {
     sqlite3 *db;
@@ -15,11 +16,33 @@ struct ct_vector_store {
     int32_t dimension;
 };
 
+#define APPLICATION_ID "1129603427" /* "CTxc" */
+
 static const char schema[] =
-    "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
+    "PRAGMA application_id=" APPLICATION_ID "; PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
     "CREATE TABLE IF NOT EXISTS model(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE IF NOT EXISTS vector(model_id INTEGER, ids BLOB, value BLOB NOT NULL,"
     " PRIMARY KEY(model_id, ids)) WITHOUT ROWID;";
+
+/* Whether a file has content that is not a cache's. */
+static int is_foreign(sqlite3 *db) {
+    sqlite3_stmt *statement = NULL;
+    int foreign = 0;
+    if (sqlite3_prepare_v2(db,
+                           "SELECT count(*) > 0 AND (SELECT application_id FROM pragma_application_id)"
+                           " <> " APPLICATION_ID " FROM sqlite_schema",
+                           -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        foreign = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return foreign;
+}
+
+static int is_unit(const float *vector, int32_t dimension) {
+    double square = 0;
+    for (int32_t i = 0; i < dimension; i++) square += (double)vector[i] * vector[i];
+    return square > 0.99 && square < 1.01;
+}
 
 static int find_model(ct_vector_store *store, const char *fingerprint) {
     static const char *const sql[2] = {"INSERT OR IGNORE INTO model(name) VALUES(?1)",
@@ -43,11 +66,19 @@ int ct_vector_store_open(const char *path, const char *fingerprint, int32_t dime
     ct_vector_store *store = ct_alloc_zero(sizeof *store);
     if (!store) return ct_fail_nomem(error);
     store->dimension = dimension;
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (ct_process_enter(error)) {
+        ct_free(store);
+        return CT_FORKED;
+    }
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file >= 0) close(file);
     int code = sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code == SQLITE_OK) {
         sqlite3_busy_timeout(store->db, 5000);
+        if (is_foreign(store->db)) {
+            ct_vector_store_close(store);
+            return ct_fail(error, CT_IO, "%s is not an embedding cache; give another path", path);
+        }
         code = sqlite3_exec(store->db, schema, NULL, NULL, NULL);
     }
     if (code == SQLITE_OK) code = find_model(store, fingerprint);
@@ -72,6 +103,7 @@ void ct_vector_store_close(ct_vector_store *store) {
     sqlite3_finalize(store->put);
     sqlite3_close(store->db);
     ct_free(store);
+    ct_process_leave();
 }
 
 static void bind_key(ct_vector_store *store, sqlite3_stmt *statement, const int32_t *ids, size_t count) {
@@ -87,7 +119,7 @@ int ct_vector_store_get(ct_vector_store *store, const int32_t *ids, size_t count
     found = value && (size_t)sqlite3_column_bytes(store->get, 0) == bytes;
     if (found) memcpy(vector, value, bytes);
     sqlite3_reset(store->get);
-    return found;
+    return found && is_unit(vector, store->dimension); /* a damaged one is a miss */
 }
 
 void ct_vector_store_put(ct_vector_store *store, const int32_t *ids, size_t count, const float *vector) {

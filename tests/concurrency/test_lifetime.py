@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
+import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -29,11 +31,12 @@ def test_every_call_after_close_is_a_typed_error(path: Path, model: Model) -> No
         mem.messages,
         mem.flush,
         mem.stats,
+        lambda: mem.embed(["x"]),
     ]
     for call in calls:
         with pytest.raises(ClosedError):
             call()
-    assert mem.embed(["the model is shared and stays"]).shape == (1, 384)
+    assert model.embed(["the model is shared and stays"]).shape == (1, 384)
 
 
 def test_a_closed_model_does_not_disturb_its_stores(path: Path) -> None:
@@ -42,6 +45,7 @@ def test_a_closed_model_does_not_disturb_its_stores(path: Path) -> None:
         own.close()
         with pytest.raises(ClosedError):
             own.embed(["x"])
+        assert load(threads=2).embed(["loaded afresh"]).shape == (1, 384)
         mem.ingest("still embedding")
         assert mem.flush()
         assert mem.recall("embedding").hits
@@ -100,31 +104,41 @@ def test_threads_share_an_engine(mem: cortext.Engine) -> None:
 
 FORK = """
 import os, sys, cortext
-mem = cortext.open(sys.argv[1])
+path, other = sys.argv[1], sys.argv[2]
+mem = cortext.open(path)
 mem.ingest_many([{"text": f"before the fork {i}"} for i in range(100)])
 child = os.fork()
 if child == 0:
     for call in (lambda: mem.ingest("x"), lambda: mem.recall("x"), mem.stats, mem.flush,
-                 lambda: mem.embed(["x"])):
+                 lambda: mem.embed(["x"]), lambda: cortext.open(path), lambda: cortext.open(other),
+                 lambda: cortext.open(other, model=mem.model)):
         try:
             call()
         except cortext.ForkedError:
             continue
         os._exit(3)
     mem.close()
-    with cortext.open(sys.argv[1]) as own:
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert mem.flush() and mem.stats().messages == 100
+model = mem.model
+mem.close()
+child = os.fork()  # nothing is open now
+if child == 0:
+    with cortext.open(path) as own:
+        assert own.model is not model
         own.ingest("from the child", uid="child")
         assert own.recall("child").hits
     sys.exit(0)
 assert os.waitpid(child, 0)[1] == 0
-mem.flush()
-assert mem.recall("from the child", session="default").hits[0].uid == "child"
-assert mem.stats().messages == 101 and mem.stats().pending == 0
+with cortext.open(path) as mem:
+    assert mem.recall("from the child").hits[0].uid == "child"
+    assert mem.stats().messages == 101
 """
 
 
 def test_fork(path: Path, run_python: Callable[..., object]) -> None:
-    run_python(FORK, path)
+    run_python(FORK, path, path.with_name("other.db"))
 
 
 EXIT = """
@@ -175,6 +189,94 @@ def test_open_and_close_leak_nothing(path: Path, model: Model) -> None:
     assert process.num_fds() == files
     assert process.num_threads() == threads
     assert process.memory_info().rss - memory < 8 << 20
+
+
+CREATORS = """
+import multiprocessing, sys, cortext
+
+def work(path, barrier):
+    cortext.models.load()
+    for number in range(10):
+        barrier.wait()
+        with cortext.open(f"{path}-{number}") as mem:
+            mem.ingest("hello")
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    barrier = context.Barrier(4)
+    workers = [context.Process(target=work, args=(sys.argv[1], barrier)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 4
+"""
+
+
+def test_processes_create_a_store_at_once(
+    path: Path, model: Model, run_python: Callable[..., object]
+) -> None:
+    run_python(CREATORS, path)
+    for number in range(10):
+        with cortext.open(f"{path}-{number}", model=model) as mem:
+            assert mem.stats().messages == 4
+
+
+def test_close_ends_a_wait(path: Path, model: Model) -> None:
+    mem = cortext.open(path, model=model)
+    mem.ingest_many([{"text": f"many words to embed {i} " * 60} for i in range(200)])
+    outcomes: list[str] = []
+
+    def wait() -> None:
+        try:
+            mem.recall("words", wait_ms=600_000)
+        except ClosedError:
+            outcomes.append("closed")
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while thread.is_alive() and mem.stats().pending == 200:
+        pass
+    mem.close()
+    thread.join(60)
+    assert outcomes == ["closed"]
+
+
+def test_exceptions_out_of_signal_handlers_leak_nothing(path: Path, model: Model) -> None:
+    process = psutil.Process()
+
+    class InterruptError(Exception):
+        pass
+
+    def interrupt(number: int, frame: object) -> None:
+        raise InterruptError
+
+    def cycle(times: int) -> None:
+        for i in range(times):
+            signal.setitimer(signal.ITIMER_REAL, 0.0002 + i % 50 * 0.0002)
+            try:
+                with cortext.open(path, model=model) as mem:
+                    for _ in range(20):
+                        mem.messages(limit=100)
+            except InterruptError:
+                pass
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        gc.collect()
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with contextlib.suppress(InterruptError):
+            cycle(20)
+        gc.collect()
+        files, threads = process.num_fds(), process.num_threads()
+        with contextlib.suppress(InterruptError):
+            cycle(150)
+        gc.collect()
+        assert process.num_fds() <= files
+        assert process.num_threads() <= threads
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_dropped_engine_closes_itself(path: Path, model: Model) -> None:

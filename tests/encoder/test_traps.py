@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import llama_cpp
 import numpy as np
 import pytest
 
-from cortext import InputError, ModelError, _native
+import cortext
+from cortext import InputError, ModelError, StoreError, _native
 from cortext.models import Model, llama, load
 
 
@@ -171,3 +173,31 @@ def test_cache_keeps_vectors_between_loads(tmp_path: Path, model: Model) -> None
     again = load(cache=file)
     assert np.array_equal(again.embed(texts), first)
     assert file.stat().st_mode & 0o777 == 0o600
+    with sqlite3.connect(file) as db:
+        db.execute("UPDATE vector SET value = zeroblob(length(value))")
+    db.close()
+    assert np.array_equal(load(cache=file, threads=2).embed(texts[:1]).shape, (1, 384))
+
+
+def test_cache_takes_no_file_of_somebody_else(tmp_path: Path, model: Model) -> None:
+    store = tmp_path / "memory.db"
+    cortext.open(store, model=model).close()
+    junk = tmp_path / "junk"
+    junk.write_bytes(b"not a database " * 100)
+    for file in (store, junk, tmp_path):
+        before = file.read_bytes() if file.is_file() else b""
+        with pytest.raises(StoreError, match="cache"):
+            load(cache=file)
+        assert not file.is_file() or file.read_bytes() == before
+
+
+def test_tokenizing_a_large_text_needs_little_memory(run_python: Callable[..., Any]) -> None:
+    run_python(
+        "import resource, cortext.models\n"
+        "m = cortext.models.load()\n"
+        "n = len(m.tokenize('. ' * 100_000))\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "assert len(m.tokenize('. ' * 2_000_000)) == 20 * (n - 2) + 2\n"
+        "grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before\n"
+        "assert grown < 250_000, grown\n"
+    )

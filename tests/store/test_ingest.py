@@ -64,6 +64,13 @@ def test_any_text_survives(
         assert [m.text for m in mem.messages(session=name, roles=name)] == texts
 
 
+def deep(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 BAD: list[tuple[str, dict[str, Any]]] = [
     ("empty", {"text": ""}),
     ("blank", {"text": " \n\t\u3000\u200b"}),
@@ -86,6 +93,8 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("time out of range", {"text": "a", "time": 10**18}),
     ("metadata not an object", {"text": "a", "metadata": [1]}),
     ("metadata not JSON", {"text": "a", "metadata": {"x": object()}}),
+    ("metadata key not a str", {"text": "a", "metadata": {"x": [{1: "a"}]}}),
+    ("metadata too deep", {"text": "a", "metadata": {"x": deep(60)}}),
     ("metadata NaN", {"text": "a", "metadata": {"x": float("nan")}}),
     ("empty uid", {"text": "a", "uid": ""}),
     ("surrogate in uid", {"text": "a", "uid": "\udfff"}),
