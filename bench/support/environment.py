@@ -17,6 +17,7 @@ import cortext
 __all__ = ["describe", "machine", "machine_kind", "machine_line"]
 
 ROOT = Path(__file__).resolve().parents[2]
+CHANGES_LISTED = 20
 FLAGS = (
     "avx2 fma f16c avx512f avx512bw avx512vl avx512_vnni avx512_vpopcntdq avx512_bf16 avx_vnni "
     "amx_tile amx_int8 hypervisor asimd asimddp i8mm sve"
@@ -35,10 +36,19 @@ def describe() -> dict[str, Any]:
 
 
 def commit() -> dict[str, Any]:
-    """The commit of this checkout, and whether files differ from it."""
-    head = _git("rev-parse", "HEAD")
-    changes = _git("status", "--porcelain")
-    return {"id": head, "dirty": None if changes is None else bool(changes)}
+    """The commit of this checkout, what differs from it, and whether the package is of it.
+
+    `package_matches` compares the Python files of the installed package, which may be another build
+    than the checkout; it cannot see into the compiled core.
+    """
+    changes = _git("status", "--porcelain", "--untracked-files=all")
+    names = None if changes is None else [line[3:] for line in changes.splitlines()]
+    return {
+        "id": _git("rev-parse", "HEAD"),
+        "dirty": None if names is None else bool(names),
+        "changed": names and names[:CHANGES_LISTED],
+        "package_matches": _package_matches(),
+    }
 
 
 def versions() -> dict[str, str]:
@@ -84,6 +94,16 @@ def machine_kind(about: dict[str, Any]) -> str:
     return re.sub(r"[^a-z0-9]+", "-", f"{name} {about['cores']} cores").strip("-")
 
 
+def _package_matches() -> bool:
+    installed, checkout = Path(cortext.__file__).parent, ROOT / "cortext"
+    files = sorted(path.relative_to(checkout) for path in checkout.rglob("*.py"))
+    return all(
+        (installed / file).is_file()
+        and (installed / file).read_bytes() == (checkout / file).read_bytes()
+        for file in files
+    )
+
+
 def _git(*arguments: str) -> str | None:
     """Git's answer; None where there is no commit or no git."""
     try:
@@ -95,7 +115,7 @@ def _git(*arguments: str) -> str | None:
         )
     except (OSError, subprocess.CalledProcessError):
         return None
-    return done.stdout.strip()
+    return done.stdout.rstrip()
 
 
 def _cpuinfo() -> dict[str, str]:

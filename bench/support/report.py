@@ -31,7 +31,9 @@ def tables(json_path: str | None) -> Console:
 def header(console: Console, about: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
     """Say what was run, where, and from which commit."""
     revision = about["commit"]
-    state = {True: " with changes", False: "", None: ""}[revision["dirty"]]
+    state = " with changes" if revision["dirty"] else ""
+    if not revision["package_matches"]:
+        state += "; the installed package differs from this checkout"
     lines = {
         "machine": environment.machine_line(about["machine"]),
         "versions": ", ".join(f"{name} {version}" for name, version in about["versions"].items()),

@@ -1,9 +1,6 @@
 #include "base/ct_utf8.h"
 
-#include <stdint.h>
-
-/* Length of the character at p, 0 if malformed, and its code point. */
-static size_t decode(const unsigned char *p, size_t left, uint32_t *point) {
+size_t ct_utf8_decode(const unsigned char *p, size_t left, uint32_t *point) {
     static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     size_t length = p[0] < 0x80 ? 1 : (p[0] >> 5) == 6 ? 2 : (p[0] >> 4) == 14 ? 3
                   : (p[0] >> 3) == 30 ? 4 : 0;
@@ -29,7 +26,7 @@ ct_utf8_verdict ct_utf8_check(const char *text, size_t bytes) {
     int blank = 1;
     for (size_t i = 0; i < bytes;) {
         uint32_t point;
-        size_t length = decode(p + i, bytes - i, &point);
+        size_t length = ct_utf8_decode(p + i, bytes - i, &point);
         if (!length) return CT_UTF8_MALFORMED;
         if (point == 0) return CT_UTF8_NUL;
         if (blank && !is_blank(point)) blank = 0;

@@ -3,6 +3,7 @@
 #define CT_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum ct_utf8_verdict {
     CT_UTF8_GOOD = 0,
@@ -10,6 +11,9 @@ typedef enum ct_utf8_verdict {
     CT_UTF8_NUL,       /* holds a NUL character */
     CT_UTF8_MALFORMED, /* not UTF-8, a surrogate, or beyond U+10FFFF */
 } ct_utf8_verdict;
+
+/* Length of the character at p, 0 when it is malformed, and its code point.  left is at least 1. */
+size_t ct_utf8_decode(const unsigned char *p, size_t left, uint32_t *point);
 
 ct_utf8_verdict ct_utf8_check(const char *text, size_t bytes);
 

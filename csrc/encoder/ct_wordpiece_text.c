@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/ct_alloc.h"
+#include "base/ct_utf8.h"
 #include "ct.h"
 #include "encoder/ct_unicode_tables.h"
 
@@ -31,25 +32,6 @@ typedef struct writer {
     size_t word_at;    /* where the current word begins */
     size_t word_count; /* characters in it */
 } writer;
-
-/* Length of the character at p, 0 if malformed, and its code point. */
-static size_t decode(const unsigned char *p, size_t left, uint32_t *point) {
-    static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = p[0] < 0x80           ? 1
-                    : (p[0] & 0xe0) == 0xc0 ? 2
-                    : (p[0] & 0xf0) == 0xe0 ? 3
-                    : (p[0] & 0xf8) == 0xf0 ? 4
-                                            : 0;
-    if (length == 0 || length > left) return 0;
-    uint32_t value = length == 1 ? p[0] : p[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((p[i] & 0xc0) != 0x80) return 0;
-        value = value << 6 | (p[i] & 0x3fu);
-    }
-    if (value < smallest[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) return 0;
-    *point = value;
-    return length;
-}
 
 static int kind_of_ascii(uint32_t c) {
     if (c == ' ' || c == '\t' || c == '\n' || c == '\r') return CT_SPACE;
@@ -180,7 +162,7 @@ int ct_wordpiece_text(const char *utf8, size_t n, char **out, size_t *out_n) {
     if (!to.text) return CT_NOMEM;
     for (size_t i = 0; i < n;) {
         uint32_t point, folded[3];
-        size_t length = decode(p + i, n - i, &point);
+        size_t length = ct_utf8_decode(p + i, n - i, &point);
         if (!length) {
             i++;
             continue;
