@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+# One thread each: the engine's index and hnswlib use one, and BLAS would take every core.  It reads
+# this when numpy is loaded, so numpy must not be loaded yet.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+assert "numpy" not in sys.modules, "numpy has chosen its threads already"
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import text
+from support import text  # noqa: E402
 
-import cortext
-from cortext.models import Model, load
+import cortext  # noqa: E402
+from cortext.models import Model, load  # noqa: E402
 
 SEED = 11
 SIZE = 1000

@@ -14,8 +14,8 @@ __all__ = ["Hit", "Message", "NewMessage", "Recall", "StageScores", "Stats", "Ti
 class NewMessage:
     """A message to ingest.
 
-    text: what was said; UTF-8 encodable, with at least one character that is not white space,
-        no NUL, at most 16 MiB as UTF-8.
+    text: what was said; UTF-8 encodable, with at least one character that is neither white
+        space nor zero-width space, no NUL, at most 16 MiB as UTF-8.
     role: who said it, such as "user", "assistant", "tool", or a person's name.
     session: the conversation it belongs to.
     time: when it was said, an aware datetime or milliseconds since 1970 UTC; default: now.
