@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cortext import _native
-from cortext.errors import InputError
+from cortext.errors import CortextError, InputError
 from cortext.models import llama
 from cortext.models.registry import ModelSpec, resolve
 from cortext.models.verify import verify
@@ -44,7 +44,9 @@ class Model:
                 wordpiece=spec.wordpiece,
                 cache_path=cache,
             )
-        except BaseException:
+        except CortextError:
+            # Refused, so both are still ours.  After anything else (a signal handler's exception)
+            # the handle may own them already, and freeing twice is worse than a leak.
             llama.release(binding)
             raise
 

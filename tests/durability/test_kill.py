@@ -15,13 +15,11 @@ import pytest
 import cortext
 from cortext.models import Model
 
-KILLS = 50
-
 # Acknowledges on stdout only after ingest returned; half of the rounds ingest in groups.
 WRITER = """
 import sys, cortext
 path, round_, grouped = sys.argv[1], sys.argv[2], sys.argv[3] == "1"
-mem = cortext.open(path)
+mem = cortext.open(path, durability=sys.argv[4])
 print("ready", flush=True)
 n = 0
 while True:
@@ -32,10 +30,10 @@ while True:
 """
 
 
-def run_until_killed(path: Path, number: int, seconds: float) -> list[str]:
+def run_until_killed(path: Path, number: int, seconds: float, durability: str) -> list[str]:
     """Start a writer, kill it after some time, and return the uids it acknowledged."""
     with subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(path), str(number), str(number % 2)],
+        [sys.executable, "-c", WRITER, str(path), str(number), str(number % 2), durability],
         stdout=subprocess.PIPE,
         text=True,
     ) as writer:
@@ -49,19 +47,21 @@ def run_until_killed(path: Path, number: int, seconds: float) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("durability", ["full"])
-def test_nothing_acknowledged_is_lost(path: Path, model: Model, durability: str) -> None:
+@pytest.mark.parametrize(("durability", "kills"), [("full", 50), ("normal", 10)])
+def test_nothing_acknowledged_is_lost(
+    path: Path, model: Model, durability: str, kills: int
+) -> None:
     moments = random.Random(8841)
     acknowledged: set[str] = set()
-    for number in range(KILLS):
-        acknowledged |= set(run_until_killed(path, number, moments.uniform(0, 0.25)))
+    for number in range(kills):
+        acknowledged |= set(run_until_killed(path, number, moments.uniform(0, 0.25), durability))
         with sqlite3.connect(path) as db:
             stored = {uid for (uid,) in db.execute("SELECT uid FROM message")}
             assert db.execute("PRAGMA quick_check").fetchall() == [("ok",)]
         db.close()
         missing = acknowledged - stored
         assert not missing, f"kill {number}: {len(missing)} acknowledged messages are gone"
-    assert len(acknowledged) > KILLS
+    assert len(acknowledged) > kills
     with cortext.open(path, model=model) as mem:
         some = sorted(acknowledged)[:: max(1, len(acknowledged) // 20)]
         for uid in some:
