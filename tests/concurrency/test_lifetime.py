@@ -222,30 +222,6 @@ def test_processes_create_a_store_at_once(
             assert mem.stats().messages == 4
 
 
-FIRST_OPENS = """
-import sys, threading, cortext
-model = cortext.models.load()
-for round in range(40):
-    failures, barrier = [], threading.Barrier(8)
-    def work(number):
-        barrier.wait()
-        try:
-            cortext.open(f"{sys.argv[1]}-{number}", model=model).close()
-        except cortext.CortextError as error:
-            failures.append(error)
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
-    for thread in threads: thread.start()
-    for thread in threads: thread.join()
-    assert not failures, failures
-"""
-
-
-def test_threads_open_their_first_stores_at_once(
-    path: Path, run_python: Callable[..., object]
-) -> None:
-    run_python(FIRST_OPENS, path)
-
-
 def test_close_ends_a_wait(path: Path, model: Model) -> None:
     mem = cortext.open(path, model=model)
     mem.ingest_many([{"text": f"many words to embed {i} " * 60} for i in range(200)])
