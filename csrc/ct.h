@@ -65,6 +65,18 @@ typedef struct ct_llama_api {
 
 typedef enum ct_pooling { CT_POOL_MEAN = 1, CT_POOL_CLS = 2, CT_POOL_LAST = 3 } ct_pooling;
 
+/* What turns a token's vector into a binary code: less the mean, along each row of the rotation, the
+ * sign.  Learned once for a model. */
+#define CT_CODE_BITS_MAX 1024
+typedef struct ct_token_basis {
+    int32_t dimension;     /* of the model */
+    int32_t bits;          /* of a code: a multiple of 64, at most CT_CODE_BITS_MAX */
+    int32_t vocabulary;
+    const float *mean;     /* [dimension] */
+    const float *rotation; /* [bits][dimension] */
+    const float *prior;    /* [vocabulary]: how likely a chunk of any text holds the token */
+} ct_token_basis;
+
 typedef struct ct_encoder_options {
     const char *fingerprint;    /* names weights and processing; pinned in every store */
     const char *query_prefix;   /* put before a query, may be "" */
@@ -74,6 +86,7 @@ typedef struct ct_encoder_options {
     int32_t context;            /* most tokens in one pass, special tokens included */
     int32_t overlap;            /* tokens that neighbouring chunks share */
     int32_t wordpiece;          /* 1: normalise text as BERT's basic tokenizer does, first */
+    const ct_token_basis *basis; /* copied; NULL: no token codes */
 } ct_encoder_options;
 
 /* Bind llama.cpp and take ownership of api->model and api->context, on success only.  The library's
@@ -95,6 +108,25 @@ int ct_encoder_tokenize(ct_encoder *encoder, const char *text, size_t bytes, int
  * length.  A text longer than the context is the mean of its chunks, a query of its first 8. */
 int ct_encoder_embed(ct_encoder *encoder, const char *const *texts, const size_t *bytes,
                      size_t count, int query, float *out, ct_error *error);
+
+/* Bits of a token's code; 0: the encoder has no basis. */
+int32_t ct_encoder_code_bits(const ct_encoder *encoder);
+
+/* How likely a chunk of any text holds this token, from the basis; 0 when nothing is known. */
+float ct_encoder_token_prior(const ct_encoder *encoder, int32_t id);
+
+/* The tokens of a query, without special tokens.  Free with ct_query_tokens_free. */
+typedef struct ct_query_tokens {
+    size_t count;   /* 0 without a basis */
+    int32_t *ids;   /* [count] */
+    float *vectors; /* [count][bits], projected, each of unit length */
+} ct_query_tokens;
+
+/* A query's unit vector, out of dimension floats, and its tokens, by one pass a chunk.  Of a long
+ * query the first 8 chunks count; a token that two of them share is given once. */
+int ct_encoder_query(ct_encoder *encoder, const char *text, size_t bytes, float *vector,
+                     ct_query_tokens *tokens, ct_error *error);
+void ct_query_tokens_free(ct_query_tokens *tokens);
 
 /* ---- engine -------------------------------------------------------------------------------- */
 
@@ -243,6 +275,12 @@ int ct_simd_force(const char *name);
 
 /* Dot product of an int16 query and an int8 code by the level in use, for tests. */
 int64_t ct_simd_dot(const int16_t *query, const int8_t *code, size_t dimension);
+
+/* For each message m, a run of counts[m] codes, and each query token t of unit length:
+ * best[m][t] = the best cosine estimate of t and any of the run's codes, -1 for an empty run.  By the
+ * level in use, for tests and benches. */
+int ct_late_scores(const float *vectors, size_t tokens, int32_t bits, const uint64_t *codes,
+                   const size_t *counts, size_t messages, float *best, ct_error *error);
 
 /* Make the n-th allocation of the core from now fail, once; 0: none.  For tests. */
 void ct_fault_allocation(int64_t n);

@@ -8,6 +8,7 @@
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
 #include "base/ct_utf8.h"
+#include "encoder/ct_basis.h"
 #include "encoder/ct_llama.h"
 #include "encoder/ct_wordpiece_text.h"
 
@@ -32,6 +33,7 @@ struct ct_encoder {
     ct_llama *llama;
     turns turns;
     ct_vector_cache cache;
+    ct_basis basis;
     char *fingerprint;
     char *query_prefix;
     char *passage_prefix;
@@ -42,7 +44,10 @@ struct ct_encoder {
     int32_t *special; /* what the tokenizer puts around a text: head, then tail */
     size_t head;
     size_t tail;
-    int32_t *pass; /* scratch of whoever has the turn */
+    /* Scratch of whoever has the turn. */
+    int32_t *pass;
+    float *projected; /* [bits] */
+    uint64_t *codes;  /* [window][bits / 64] */
 };
 
 static void turns_take(turns *queue, ct_urgency urgency) {
@@ -87,9 +92,22 @@ static void destroy(ct_encoder *encoder) {
     ct_free(encoder->passage_prefix);
     ct_free(encoder->special);
     ct_free(encoder->pass);
+    ct_free(encoder->projected);
+    ct_free(encoder->codes);
+    ct_basis_free(&encoder->basis);
     pthread_cond_destroy(&encoder->turns.given);
     pthread_mutex_destroy(&encoder->turns.mutex);
     ct_free(encoder);
+}
+
+static int take_basis(ct_encoder *encoder, const ct_encoder_options *options, ct_error *error) {
+    int32_t dimension = ct_llama_dimension(encoder->llama);
+    int status = ct_basis_copy(options->basis, dimension, &encoder->basis, error);
+    if (status) return status;
+    size_t bits = encoder->basis.bits;
+    encoder->projected = ct_alloc(bits * sizeof *encoder->projected);
+    encoder->codes = ct_alloc((size_t)options->context * bits / 64 * sizeof *encoder->codes);
+    return encoder->projected && encoder->codes ? CT_OK : ct_fail_nomem(error);
 }
 
 int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options,
@@ -122,6 +140,7 @@ int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options
     size_t around = encoder->head + encoder->tail;
     if (!status && (size_t)options->context < around + 2 * (size_t)options->overlap + 2)
         status = ct_fail(error, CT_INVALID, "a context of %d tokens is too small", options->context);
+    if (!status && options->basis) status = take_basis(encoder, options, error);
     if (status) {
         encoder->llama = NULL; /* model and context stay the caller's */
         ct_llama_abandon(llama);
@@ -153,6 +172,12 @@ void ct_encoder_release(ct_encoder *encoder) {
 void ct_encoder_drop(ct_encoder **holder) { ct_encoder_release(*holder); }
 
 int32_t ct_encoder_dimension(const ct_encoder *encoder) { return ct_llama_dimension(encoder->llama); }
+
+int32_t ct_encoder_code_bits(const ct_encoder *encoder) { return (int32_t)encoder->basis.bits; }
+
+float ct_encoder_token_prior(const ct_encoder *encoder, int32_t id) {
+    return id >= 0 && (size_t)id < encoder->basis.vocabulary ? encoder->basis.prior[id] : 0;
+}
 
 const char *ct_encoder_fingerprint(const ct_encoder *encoder) { return encoder->fingerprint; }
 
@@ -282,59 +307,139 @@ static int pool(const ct_encoder *encoder, const float *tokens, size_t count, fl
     return CT_OK;
 }
 
-int ct_encoder_chunk_vector(ct_encoder *encoder, const ct_chunks *chunks, size_t index,
-                            ct_urgency urgency, float *vector, ct_error *error) {
-    size_t start = index * chunks->step;
-    size_t body = chunks->id_count - start;
-    if (body > chunks->window) body = chunks->window;
-    size_t count = encoder->head + body + encoder->tail;
+const int32_t *ct_chunks_ids(const ct_chunks *chunks, size_t index, size_t *count) {
+    size_t start = index * chunks->step, left = chunks->id_count - start;
+    *count = left < chunks->window ? left : chunks->window;
+    return chunks->ids + start;
+}
+
+/* Lay out a chunk for its pass, with the turn held.  Gives the tokens of the pass. */
+static size_t fill_pass(ct_encoder *encoder, const int32_t *ids, size_t count) {
+    int32_t *pass = encoder->pass;
+    memcpy(pass, encoder->special, encoder->head * sizeof *pass);
+    memcpy(pass + encoder->head, ids, count * sizeof *pass);
+    memcpy(pass + encoder->head + count, encoder->special + encoder->head, encoder->tail * sizeof *pass);
+    return encoder->head + count + encoder->tail;
+}
+
+/* Run what fill_pass laid out.  *tokens are the vectors of the pass, special tokens' too, and hold
+ * until the turn is given. */
+static int run_pass(ct_encoder *encoder, size_t count, float *vector, const float **tokens,
+                    ct_error *error) {
+    int status = ct_llama_run(encoder->llama, encoder->pass, count, tokens, error);
+    return status ? status : pool(encoder, *tokens, count, vector, error);
+}
+
+int ct_encoder_chunk_codes(ct_encoder *encoder, const ct_chunks *chunks, size_t index,
+                           ct_urgency urgency, float *vector, uint64_t *codes, ct_error *error) {
+    const ct_basis *basis = &encoder->basis;
+    const ct_vector_cache *cache = &encoder->cache;
+    size_t body, words = basis->bits / 64;
+    const int32_t *ids = ct_chunks_ids(chunks, index, &body);
 
     turns_take(&encoder->turns, urgency);
-    memcpy(encoder->pass, encoder->special, encoder->head * sizeof *encoder->pass);
-    memcpy(encoder->pass + encoder->head, chunks->ids + start, body * sizeof *encoder->pass);
-    memcpy(encoder->pass + encoder->head + body, encoder->special + encoder->head,
-           encoder->tail * sizeof *encoder->pass);
+    size_t count = fill_pass(encoder, ids, body);
+    ct_pass_value value = {vector, encoder->codes, body * words};
     int status = CT_OK;
-    const ct_vector_cache *cache = &encoder->cache;
-    if (!cache->get || !cache->get(cache->state, encoder->pass, count, vector)) {
-        const float *tokens;
-        status = ct_llama_run(encoder->llama, encoder->pass, count, &tokens, error);
-        if (!status) status = pool(encoder, tokens, count, vector, error);
-        if (!status && cache->put) cache->put(cache->state, encoder->pass, count, vector);
+    if (!cache->get || !cache->get(cache->state, encoder->pass, count, &value)) {
+        const float *tokens = NULL;
+        status = run_pass(encoder, count, vector, &tokens, error);
+        for (size_t t = 0; !status && words && t < body; t++) {
+            ct_basis_project(basis, tokens + (encoder->head + t) * basis->dimension,
+                             encoder->projected);
+            ct_basis_code(basis, encoder->projected, encoder->codes + t * words);
+        }
+        if (!status && cache->put) cache->put(cache->state, encoder->pass, count, &value);
+    }
+    if (!status && codes && words) memcpy(codes, encoder->codes, body * words * sizeof *codes);
+    turns_give(&encoder->turns);
+    return status;
+}
+
+/* ---- whole texts --------------------------------------------------------------------------- */
+
+/* The vector of one chunk of a query; its tokens from the `skip`-th on are added to `to`, which has
+ * the room. */
+static int add_query_chunk(ct_encoder *encoder, const ct_chunks *chunks, size_t index, size_t skip,
+                           float *vector, ct_query_tokens *to, ct_error *error) {
+    const ct_basis *basis = &encoder->basis;
+    const float *tokens = NULL;
+    size_t body;
+    const int32_t *ids = ct_chunks_ids(chunks, index, &body);
+
+    turns_take(&encoder->turns, CT_URGENCY_QUERY);
+    int status = run_pass(encoder, fill_pass(encoder, ids, body), vector, &tokens, error);
+    for (size_t t = skip; !status && basis->bits && t < body; t++, to->count++) {
+        float *projected = to->vectors + to->count * basis->bits;
+        ct_basis_project(basis, tokens + (encoder->head + t) * basis->dimension, projected);
+        to->ids[to->count] = ids[t];
+        if (scale_to_unit(projected, basis->bits))
+            status = ct_fail(error, CT_MODEL, "the model gave a token vector that is not finite");
     }
     turns_give(&encoder->turns);
     return status;
 }
 
+static int make_room(const ct_encoder *encoder, const ct_chunks *chunks, ct_query_tokens *tokens,
+                     ct_error *error) {
+    size_t last, most = (chunks->count - 1) * chunks->step;
+    ct_chunks_ids(chunks, chunks->count - 1, &last);
+    if (!encoder->basis.bits) return CT_OK;
+    most += last;
+    tokens->ids = ct_alloc(most * sizeof *tokens->ids);
+    tokens->vectors = ct_alloc(most * encoder->basis.bits * sizeof *tokens->vectors);
+    return tokens->ids && tokens->vectors ? CT_OK : ct_fail_nomem(error);
+}
+
+/* With `tokens`, by ct_encoder_query's way: not through the cache. */
 static int embed_one(ct_encoder *encoder, const char *text, size_t bytes, int query, float *out,
-                     float *scratch, ct_error *error) {
+                     ct_query_tokens *tokens, ct_error *error) {
     size_t dimension = (size_t)ct_encoder_dimension(encoder);
     if (ct_utf8_check(text, bytes) >= CT_UTF8_NUL)
         return ct_fail(error, CT_INVALID, "the text is not UTF-8 or holds a NUL character");
     ct_chunks chunks;
     int status = ct_encoder_chunk(encoder, NULL, text, bytes, query, &chunks, error);
     if (status) return status;
-    memset(out, 0, dimension * sizeof *out);
     if (query && chunks.count > QUERY_CHUNKS_MAX) chunks.count = QUERY_CHUNKS_MAX;
+    float *vector = ct_alloc(dimension * sizeof *vector);
+    if (!vector) status = ct_fail_nomem(error);
+    if (!status && tokens) status = make_room(encoder, &chunks, tokens, error);
+    memset(out, 0, dimension * sizeof *out);
     for (size_t c = 0; !status && c < chunks.count; c++) {
-        status = ct_encoder_chunk_vector(encoder, &chunks, c, CT_URGENCY_QUERY, scratch, error);
-        for (size_t i = 0; !status && i < dimension; i++) out[i] += scratch[i];
+        size_t skip = c ? chunks.window - chunks.step : 0;
+        status = tokens ? add_query_chunk(encoder, &chunks, c, skip, vector, tokens, error)
+                        : ct_encoder_chunk_codes(encoder, &chunks, c, CT_URGENCY_QUERY, vector, NULL, error);
+        for (size_t i = 0; !status && i < dimension; i++) out[i] += vector[i];
     }
     if (!status && scale_to_unit(out, dimension))
         status = ct_fail(error, CT_MODEL, "the chunks of a text cancel each other out");
+    ct_free(vector);
     ct_chunks_free(&chunks);
     return status;
+}
+
+int ct_encoder_query(ct_encoder *encoder, const char *text, size_t bytes, float *vector,
+                     ct_query_tokens *tokens, ct_error *error) {
+    ct_query_tokens found = {0};
+    if (ct_encoder_check_owner(encoder, error)) return CT_FORKED;
+    int status = embed_one(encoder, text, bytes, 1, vector, &found, error);
+    if (status) ct_query_tokens_free(&found);
+    else *tokens = found;
+    return status;
+}
+
+void ct_query_tokens_free(ct_query_tokens *tokens) {
+    ct_free(tokens->ids);
+    ct_free(tokens->vectors);
+    *tokens = (ct_query_tokens){0};
 }
 
 int ct_encoder_embed(ct_encoder *encoder, const char *const *texts, const size_t *bytes, size_t count,
                      int query, float *out, ct_error *error) {
     if (ct_encoder_check_owner(encoder, error)) return CT_FORKED;
     size_t dimension = (size_t)ct_encoder_dimension(encoder);
-    float *scratch = ct_alloc(dimension * sizeof *scratch);
-    if (!scratch) return ct_fail_nomem(error);
     int status = CT_OK;
     for (size_t i = 0; !status && i < count; i++)
-        status = embed_one(encoder, texts[i], bytes[i], query, out + i * dimension, scratch, error);
-    ct_free(scratch);
+        status = embed_one(encoder, texts[i], bytes[i], query, out + i * dimension, NULL, error);
     return status;
 }

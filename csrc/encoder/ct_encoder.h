@@ -10,11 +10,18 @@
 
 typedef enum ct_urgency { CT_URGENCY_BACKLOG, CT_URGENCY_QUERY } ct_urgency;
 
-/* Where vectors of token sequences may be kept between runs.  get gives 1 when it found one. */
+/* What a pass over some tokens gives: `vector`, and one code for each that is not special. */
+typedef struct ct_pass_value {
+    float *vector;
+    uint64_t *codes;
+    size_t code_words; /* of all codes together */
+} ct_pass_value;
+
+/* Where these may be kept between runs.  get fills them and gives 1 when it has them. */
 typedef struct ct_vector_cache {
     void *state;
-    int (*get)(void *state, const int32_t *ids, size_t count, float *vector);
-    void (*put)(void *state, const int32_t *ids, size_t count, const float *vector);
+    int (*get)(void *state, const int32_t *ids, size_t count, const ct_pass_value *value);
+    void (*put)(void *state, const int32_t *ids, size_t count, const ct_pass_value *value);
     void (*close)(void *state);
 } ct_vector_cache;
 
@@ -42,8 +49,12 @@ int ct_encoder_chunk(ct_encoder *encoder, const char *role, const char *text, si
                      ct_chunks *out, ct_error *error);
 void ct_chunks_free(ct_chunks *chunks);
 
-/* The unit vector of chunk `index`. */
-int ct_encoder_chunk_vector(ct_encoder *encoder, const ct_chunks *chunks, size_t index,
-                            ct_urgency urgency, float *vector, ct_error *error);
+/* The token ids of chunk `index`. */
+const int32_t *ct_chunks_ids(const ct_chunks *chunks, size_t index, size_t *count);
+
+/* The unit vector of chunk `index` and the codes of its tokens, [as many as it has ids][bits / 64],
+ * by one pass.  `codes` may be NULL; without a basis there are none. */
+int ct_encoder_chunk_codes(ct_encoder *encoder, const ct_chunks *chunks, size_t index,
+                           ct_urgency urgency, float *vector, uint64_t *codes, ct_error *error);
 
 #endif

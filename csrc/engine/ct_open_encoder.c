@@ -3,12 +3,12 @@
 #include "encoder/ct_encoder.h"
 #include "store/ct_vector_store.h"
 
-static int cache_get(void *state, const int32_t *ids, size_t count, float *vector) {
-    return ct_vector_store_get(state, ids, count, vector);
+static int cache_get(void *state, const int32_t *ids, size_t count, const ct_pass_value *value) {
+    return ct_vector_store_get(state, ids, count, value->vector, value->codes, value->code_words);
 }
 
-static void cache_put(void *state, const int32_t *ids, size_t count, const float *vector) {
-    ct_vector_store_put(state, ids, count, vector);
+static void cache_put(void *state, const int32_t *ids, size_t count, const ct_pass_value *value) {
+    ct_vector_store_put(state, ids, count, value->vector, value->codes, value->code_words);
 }
 
 static void cache_close(void *state) { ct_vector_store_close(state); }

@@ -39,40 +39,62 @@ static void note(ct_worker *worker, const ct_error *error) {
     pthread_mutex_unlock(&worker->mutex);
 }
 
+/* Room for the chunks of one group. */
+typedef struct group {
+    float *vector;
+    unsigned char *codes;
+    uint64_t *tokens;
+    ct_new_chunk chunks[GROUP_CHUNKS];
+} group;
+
 static int embed_group(ct_worker *worker, const ct_pending *message, const ct_chunks *chunks,
-                       size_t first, size_t count, unsigned char *codes, float *vector,
-                       ct_error *error) {
+                       size_t first, size_t count, group *to, ct_error *error) {
     int32_t dimension = ct_encoder_dimension(worker->encoder);
     size_t code_bytes = ct_code_bytes(dimension);
+    size_t words = (size_t)ct_encoder_code_bits(worker->encoder) / 64;
     for (size_t i = 0; i < count; i++) {
         if (atomic_load(&worker->stopping)) return CT_CLOSED;
-        int status = ct_encoder_chunk_vector(worker->encoder, chunks, first + i, CT_URGENCY_BACKLOG,
-                                             vector, error);
+        ct_new_chunk *chunk = &to->chunks[i];
+        const int32_t *ids = ct_chunks_ids(chunks, first + i, &chunk->id_count);
+        unsigned char *code = to->codes + i * code_bytes;
+        uint64_t *tokens = to->tokens + i * chunks->window * words;
+        int status = ct_encoder_chunk_codes(worker->encoder, chunks, first + i, CT_URGENCY_BACKLOG,
+                                            to->vector, tokens, error);
         if (status) return status;
-        ct_code_make(vector, dimension, codes + i * code_bytes);
+        ct_code_make(to->vector, dimension, code);
+        chunk->code = code;
+        chunk->code_bytes = code_bytes;
+        chunk->tokens = tokens;
+        chunk->token_words = chunk->id_count * words;
+        chunk->ids = words ? ids : NULL;
     }
-    return ct_store_put_chunks(worker->store, message->message_id, (int64_t)first, count, codes,
-                               code_bytes, first + count == chunks->count, error);
+    return ct_store_put_chunks(worker->store, message->message_id, (int64_t)first, to->chunks, count,
+                               first + count == chunks->count, error);
 }
 
 static int embed_message(ct_worker *worker, const ct_pending *message, ct_error *error) {
     int32_t dimension = ct_encoder_dimension(worker->encoder);
+    size_t words = (size_t)ct_encoder_code_bits(worker->encoder) / 64;
     ct_chunks chunks;
     int status = ct_encoder_chunk(worker->encoder, message->role, message->text, message->text_bytes, 0,
                                   &chunks, error);
     if (status) return status;
-    unsigned char *codes = ct_alloc(GROUP_CHUNKS * ct_code_bytes(dimension));
-    float *vector = ct_alloc((size_t)dimension * sizeof *vector);
-    if (!codes || !vector) status = ct_fail_nomem(error);
+    group room = {
+        .vector = ct_alloc((size_t)dimension * sizeof *room.vector),
+        .codes = ct_alloc(GROUP_CHUNKS * ct_code_bytes(dimension)),
+        .tokens = ct_alloc(GROUP_CHUNKS * chunks.window * words * sizeof *room.tokens),
+    };
+    if (!room.vector || !room.codes || !room.tokens) status = ct_fail_nomem(error);
     size_t first = (size_t)message->next_chunk < chunks.count ? (size_t)message->next_chunk : 0;
     while (!status && first < chunks.count) {
         if (atomic_load(&worker->newer) && first > (size_t)message->next_chunk) break; /* goes on later */
         size_t count = chunks.count - first < GROUP_CHUNKS ? chunks.count - first : GROUP_CHUNKS;
-        status = embed_group(worker, message, &chunks, first, count, codes, vector, error);
+        status = embed_group(worker, message, &chunks, first, count, &room, error);
         first += count;
     }
-    ct_free(codes);
-    ct_free(vector);
+    ct_free(room.vector);
+    ct_free(room.codes);
+    ct_free(room.tokens);
     ct_chunks_free(&chunks);
     return status;
 }

@@ -66,6 +66,24 @@ int ct_index_score(ct_index *index, const ct_index_query *query, int64_t message
 void ct_index_search(ct_index *index, const ct_index_query *query, const ct_index_filter *filter,
                      ct_dense_hit *hits, size_t capacity, size_t *count);
 
+/* What the index knows of a message. */
+typedef struct ct_index_message {
+    int64_t session_id;
+    int64_t role_id;
+    int64_t time_ms;
+} ct_index_message;
+
+/* 0 and *out untouched when the message has no chunk here. */
+int ct_index_find(ct_index *index, int64_t message_id, ct_index_message *out);
+
+/* How many chunks of a message are here; ids of the first `capacity` in order of the text. */
+size_t ct_index_chunks(ct_index *index, int64_t message_id, int64_t *chunk_ids, size_t capacity);
+
+/* The message among its neighbours, in order of their ids: those of its session that are here, up to
+ * `before` and `after` of them.  message_ids has room for before + 1 + after; 0 when it is not here. */
+size_t ct_index_neighbours(ct_index *index, int64_t message_id, int32_t before, int32_t after,
+                           int64_t *message_ids);
+
 size_t ct_index_count(ct_index *index);
 size_t ct_index_bytes(ct_index *index);
 

@@ -18,6 +18,35 @@ static int32_t dot_scalar(const int16_t *query, const int8_t *code, size_t dimen
     return sum;
 }
 
+static inline __attribute__((always_inline)) uint32_t distance(const uint64_t *planes, size_t words,
+                                                               const uint64_t *code) {
+    uint64_t sum = 0;
+    for (size_t p = CT_LATE_PLANES; p-- > 0;) {
+        sum *= 2;
+        for (size_t w = 0; w < words; w++)
+            sum += (uint64_t)__builtin_popcountll(planes[p * words + w] ^ code[w]);
+    }
+    return (uint32_t)sum;
+}
+
+static inline __attribute__((always_inline)) void late_by_one(const uint64_t *planes, size_t tokens,
+                                                              size_t words, const uint64_t *codes,
+                                                              size_t count, uint32_t *least) {
+    for (size_t t = 0; t < tokens; t++) {
+        uint32_t best = UINT32_MAX;
+        for (size_t c = 0; c < count; c++) {
+            uint32_t found = distance(planes + t * CT_LATE_PLANES * words, words, codes + c * words);
+            if (found < best) best = found;
+        }
+        least[t] = best;
+    }
+}
+
+static void late_scalar(const uint64_t *planes, size_t tokens, size_t words, const uint64_t *codes,
+                        size_t count, uint32_t *least) {
+    late_by_one(planes, tokens, words, codes, count, least);
+}
+
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static int32_t dot_avx2(const int16_t *query, const int8_t *code,
                                                         size_t dimension) {
@@ -80,12 +109,12 @@ static const struct level {
     int (*supported)(void);
 } levels[] = {
 #if defined(__x86_64__)
-    {{"avx512", dot_avx512}, has_avx512},
-    {{"avx2", dot_avx2}, has_avx2},
+    {{"avx512", dot_avx512, late_scalar}, has_avx512},
+    {{"avx2", dot_avx2, late_scalar}, has_avx2},
 #elif defined(__aarch64__)
-    {{"neon", dot_neon}, always},
+    {{"neon", dot_neon, late_scalar}, always},
 #endif
-    {{"scalar", dot_scalar}, always},
+    {{"scalar", dot_scalar, late_scalar}, always},
 };
 #define LEVEL_COUNT (sizeof levels / sizeof *levels)
 

@@ -15,10 +15,17 @@
 #define CT_CODE_MAX 127
 #define CT_DIMENSION_MAX 8192
 
+/* Bits of one dimension of a query token. */
+#define CT_LATE_PLANES 4
+
 typedef struct ct_kernels {
     const char *name;
     /* sum(query[i] * code[i]); dimension is a multiple of CT_SIMD_BLOCK. */
     int32_t (*dot)(const int16_t *query, const int8_t *code, size_t dimension);
+    /* least[t], over the codes: sum over planes p of 2^p * popcount(planes[t][p] ^ code).
+     * planes[tokens][CT_LATE_PLANES][words], codes[count][words]; count >= 1, words <= 16. */
+    void (*late)(const uint64_t *planes, size_t tokens, size_t words, const uint64_t *codes, size_t count,
+                 uint32_t *least);
 } ct_kernels;
 
 /* The level in use.  Thread-safe. */

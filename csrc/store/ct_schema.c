@@ -4,6 +4,8 @@
  *   words     FTS5 over role and text, contentless: postings only, the text is in message
  *   pending   messages that are not embedded yet
  *   chunk     one code a window of a message: 4 bytes of scale, then one int8 a dimension
+ *   token     the binary codes of a chunk's tokens; apart, since opening reads all of chunk
+ *   term      in how many chunks a token stands; under id -1 how many chunks were counted
  *
  * Ids are never used again (AUTOINCREMENT), so that "id > last seen" finds everything new. */
 #include <stdio.h>
@@ -31,7 +33,9 @@ static const char schema[] =
     " tries INTEGER NOT NULL DEFAULT 0);"
     "CREATE TABLE chunk(id INTEGER PRIMARY KEY AUTOINCREMENT, message_id INTEGER NOT NULL,"
     " seq INTEGER NOT NULL, code BLOB NOT NULL);"
-    "CREATE UNIQUE INDEX chunk_message ON chunk(message_id, seq);";
+    "CREATE UNIQUE INDEX chunk_message ON chunk(message_id, seq);"
+    "CREATE TABLE token(chunk_id INTEGER PRIMARY KEY, codes BLOB NOT NULL);"
+    "CREATE TABLE term(id INTEGER PRIMARY KEY, chunks INTEGER NOT NULL);";
 
 static int read_number(ct_connection *connection, const char *sql, int64_t *out, ct_error *error) {
     sqlite3_stmt *statement = NULL;

@@ -5,6 +5,7 @@
 
 static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [CT_SQL_BEGIN_READ] = "BEGIN",
     [CT_SQL_COMMIT] = "COMMIT",
     [CT_SQL_ROLLBACK] = "ROLLBACK",
     [CT_SQL_SESSION_ID] = "SELECT id FROM session WHERE name = ?1",
@@ -34,6 +35,11 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_CHUNK_SCAN] =
         "SELECT chunk.id, message_id, session_id, role_id, time, code FROM chunk"
         " JOIN message ON message.id = message_id WHERE chunk.id > ?1 ORDER BY chunk.id",
+    [CT_SQL_TOKENS_ADD] = "INSERT INTO token(chunk_id, codes) VALUES(?1, ?2)",
+    [CT_SQL_TOKENS_GET] = "SELECT codes FROM token WHERE chunk_id = ?1",
+    [CT_SQL_TERM_ADD] = "INSERT INTO term(id, chunks) VALUES(?1, 1)"
+                        " ON CONFLICT(id) DO UPDATE SET chunks = chunks + 1",
+    [CT_SQL_TERM_GET] = "SELECT chunks FROM term WHERE id = ?1",
 };
 
 int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error *error) {
@@ -103,6 +109,10 @@ static int run_kept(ct_connection *connection, ct_statement which, const char *d
 
 int ct_sql_begin(ct_connection *connection, ct_error *error) {
     return run_kept(connection, CT_SQL_BEGIN, "beginning a transaction", error);
+}
+
+int ct_sql_begin_read(ct_connection *connection, ct_error *error) {
+    return run_kept(connection, CT_SQL_BEGIN_READ, "beginning to read", error);
 }
 
 int ct_sql_end(ct_connection *connection, int status, ct_error *error) {

@@ -11,6 +11,7 @@
 /* Prepared when first used, kept for the life of the connection. */
 typedef enum ct_statement {
     CT_SQL_BEGIN,
+    CT_SQL_BEGIN_READ,
     CT_SQL_COMMIT,
     CT_SQL_ROLLBACK,
     CT_SQL_SESSION_ID,
@@ -30,6 +31,10 @@ typedef enum ct_statement {
     CT_SQL_PENDING_FAILED,
     CT_SQL_CHUNK_ADD,
     CT_SQL_CHUNK_SCAN,
+    CT_SQL_TOKENS_ADD,
+    CT_SQL_TOKENS_GET,
+    CT_SQL_TERM_ADD,
+    CT_SQL_TERM_GET,
     CT_SQL_STATEMENT_COUNT
 } ct_statement;
 
@@ -71,6 +76,9 @@ int ct_sql_do(ct_connection *connection, sqlite3_stmt *statement, const char *do
 int ct_sql_run(ct_connection *connection, const char *sql, const char *doing, ct_error *error);
 
 int ct_sql_begin(ct_connection *connection, ct_error *error);
+
+/* One view of the file for many statements, which also spares each its own lock. */
+int ct_sql_begin_read(ct_connection *connection, ct_error *error);
 
 /* Commit when status is CT_OK, otherwise roll back; gives the status of the whole. */
 int ct_sql_end(ct_connection *connection, int status, ct_error *error);

@@ -95,9 +95,20 @@ typedef struct ct_pending {
 int ct_store_next_pending(ct_store *store, ct_pending *out, ct_error *error);
 void ct_pending_free(ct_pending *pending);
 
-/* Store chunk codes of one message; `done` ends its wait. Chunks that are there already stay. */
-int ct_store_put_chunks(ct_store *store, int64_t message_id, int64_t first_chunk, size_t count,
-                        const unsigned char *codes, size_t code_bytes, int done, ct_error *error);
+/* What is stored of one chunk. */
+typedef struct ct_new_chunk {
+    const unsigned char *code;
+    size_t code_bytes;
+    const uint64_t *tokens; /* codes of its tokens, all of one size */
+    size_t token_words;     /* of all of them together */
+    const int32_t *ids;     /* of its tokens, counted once each; NULL: none */
+    size_t id_count;
+} ct_new_chunk;
+
+/* Store chunks of one message, in order; `done` ends its wait.  Chunks that are there already stay,
+ * and are not counted again. */
+int ct_store_put_chunks(ct_store *store, int64_t message_id, int64_t first_chunk,
+                        const ct_new_chunk *chunks, size_t count, int done, ct_error *error);
 
 /* Count one failed attempt; after three the message is passed over until the next open. */
 int ct_store_mark_failed(ct_store *store, int64_t message_id, ct_error *error);
@@ -119,6 +130,17 @@ typedef struct ct_chunk_row {
 int ct_store_scan_chunks(ct_store *store, int64_t after, size_t code_bytes,
                          int (*visit)(void *state, const ct_chunk_row *row), void *state,
                          ct_error *error);
+
+/* Read the token codes of many chunks.  visit gets the place of a chunk in chunk_ids, in any order of
+ * places, and its codes of code_words words each; a non-zero return of it ends the reading and is
+ * returned.  CT_CORRUPT when a chunk has none or they have another size. */
+int ct_store_read_codes(ct_store *store, const int64_t *chunk_ids, size_t count, size_t code_words,
+                        int (*visit)(void *state, size_t place, const uint64_t *codes, size_t code_count),
+                        void *state, ct_error *error);
+
+/* In how many chunks each token stands, and how many chunks were counted. */
+int ct_store_term_counts(ct_store *store, const int32_t *ids, size_t count, int64_t *counts,
+                         int64_t *total, ct_error *error);
 
 /* Move committed pages from the log into the file when the log has grown; never blocks writers. */
 int ct_store_checkpoint(ct_store *store, ct_error *error);

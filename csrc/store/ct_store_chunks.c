@@ -42,14 +42,49 @@ void ct_pending_free(ct_pending *pending) {
     pending->role = pending->text = NULL;
 }
 
-static int put_one(ct_connection *connection, int64_t message_id, int64_t seq, const unsigned char *code,
-                   size_t code_bytes, ct_error *error) {
+/* The row of `term` that counts the chunks. */
+#define ALL_CHUNKS (-1)
+
+static int count_term(ct_connection *connection, int64_t id, ct_error *error) {
+    sqlite3_stmt *statement = ct_sql_get(connection, CT_SQL_TERM_ADD, error);
+    if (!statement) return error->status;
+    sqlite3_bind_int64(statement, 1, id);
+    return ct_sql_do(connection, statement, "counting tokens", error);
+}
+
+static int by_id(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int count_terms(ct_connection *connection, const int32_t *ids, size_t count, ct_error *error) {
+    int32_t *sorted = ct_alloc(count * sizeof *sorted);
+    if (!sorted) return ct_fail_nomem(error);
+    memcpy(sorted, ids, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_id);
+    int status = count_term(connection, ALL_CHUNKS, error);
+    for (size_t i = 0; !status && i < count; i++)
+        if (i == 0 || sorted[i] != sorted[i - 1]) status = count_term(connection, sorted[i], error);
+    ct_free(sorted);
+    return status;
+}
+
+static int put_one(ct_connection *connection, int64_t message_id, int64_t seq, const ct_new_chunk *chunk,
+                   ct_error *error) {
     sqlite3_stmt *statement = ct_sql_get(connection, CT_SQL_CHUNK_ADD, error);
     if (!statement) return error->status;
     sqlite3_bind_int64(statement, 1, message_id);
     sqlite3_bind_int64(statement, 2, seq);
-    sqlite3_bind_blob64(statement, 3, code, code_bytes, SQLITE_STATIC);
-    return ct_sql_do(connection, statement, "storing an embedding", error);
+    sqlite3_bind_blob64(statement, 3, chunk->code, chunk->code_bytes, SQLITE_STATIC);
+    int status = ct_sql_do(connection, statement, "storing an embedding", error);
+    if (status || sqlite3_changes(connection->db) == 0 || !chunk->ids) return status;
+    statement = ct_sql_get(connection, CT_SQL_TOKENS_ADD, error);
+    if (!statement) return error->status;
+    sqlite3_bind_int64(statement, 1, sqlite3_last_insert_rowid(connection->db));
+    sqlite3_bind_blob64(statement, 2, chunk->tokens, chunk->token_words * sizeof *chunk->tokens,
+                        SQLITE_STATIC);
+    status = ct_sql_do(connection, statement, "storing token codes", error);
+    return status ? status : count_terms(connection, chunk->ids, chunk->id_count, error);
 }
 
 static int update_pending(ct_connection *connection, ct_statement which, int64_t message_id,
@@ -61,15 +96,14 @@ static int update_pending(ct_connection *connection, ct_statement which, int64_t
     return ct_sql_do(connection, statement, "updating the backlog", error);
 }
 
-int ct_store_put_chunks(ct_store *store, int64_t message_id, int64_t first_chunk, size_t count,
-                        const unsigned char *codes, size_t code_bytes, int done, ct_error *error) {
+int ct_store_put_chunks(ct_store *store, int64_t message_id, int64_t first_chunk,
+                        const ct_new_chunk *chunks, size_t count, int done, ct_error *error) {
     ct_connection *connection = &store->deriver;
     pthread_mutex_lock(&store->write_mutex);
     int status = ct_sql_begin(connection, error);
     if (!status) {
         for (size_t i = 0; !status && i < count; i++)
-            status = put_one(connection, message_id, first_chunk + (int64_t)i, codes + i * code_bytes,
-                             code_bytes, error);
+            status = put_one(connection, message_id, first_chunk + (int64_t)i, &chunks[i], error);
         if (!status)
             status = update_pending(connection, done ? CT_SQL_PENDING_DONE : CT_SQL_PENDING_MOVE,
                                     message_id, first_chunk + (int64_t)count, error);
@@ -149,6 +183,92 @@ int ct_store_scan_chunks(ct_store *store, int64_t after, size_t code_bytes,
             status = visit(state, &row);
     }
     if (statement) sqlite3_reset(statement);
+    ct_reader_give(store, reader);
+    return status;
+}
+
+/* ---- token codes --------------------------------------------------------------------------- */
+
+typedef struct codes_buffer {
+    uint64_t *words; /* aligned, as SQLite's blobs are not */
+    size_t bytes;
+} codes_buffer;
+
+/* Copy the codes of one chunk into the buffer. */
+static int read_chunk_codes(ct_connection *reader, sqlite3_stmt *statement, int64_t chunk_id,
+                            size_t code_bytes, codes_buffer *buffer, size_t *count, ct_error *error) {
+    sqlite3_reset(statement);
+    sqlite3_bind_int64(statement, 1, chunk_id);
+    int code = sqlite3_step(statement);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return ct_sql_fail(reader, code, "reading token codes", error);
+    const void *blob = code == SQLITE_ROW ? sqlite3_column_blob(statement, 0) : NULL;
+    size_t bytes = code == SQLITE_ROW ? (size_t)sqlite3_column_bytes(statement, 0) : 1;
+    if (bytes % code_bytes)
+        return ct_fail(error, CT_CORRUPT, "%s is damaged: the token codes of embedding %lld have the "
+                       "wrong size", reader->file, (long long)chunk_id);
+    if (bytes > buffer->bytes) {
+        uint64_t *grown = ct_realloc(buffer->words, bytes);
+        if (!grown) return ct_fail_nomem(error);
+        buffer->words = grown;
+        buffer->bytes = bytes;
+    }
+    if (bytes && !blob) return ct_fail_nomem(error);
+    if (bytes) memcpy(buffer->words, blob, bytes);
+    *count = bytes / code_bytes;
+    return CT_OK;
+}
+
+int ct_store_read_codes(ct_store *store, const int64_t *chunk_ids, size_t count, size_t code_words,
+                        int (*visit)(void *state, size_t place, const uint64_t *codes, size_t code_count),
+                        void *state, ct_error *error) {
+    ct_connection *reader;
+    int status = ct_reader_take(store, &reader, error);
+    if (status) return status;
+    codes_buffer buffer = {NULL, 0};
+    sqlite3_stmt *statement = ct_sql_get(reader, CT_SQL_TOKENS_GET, error);
+    status = statement ? ct_sql_begin_read(reader, error) : (int)error->status;
+    for (size_t i = 0; !status && i < count; i++) {
+        size_t code_count = 0;
+        status = read_chunk_codes(reader, statement, chunk_ids[i], code_words * sizeof(uint64_t), &buffer,
+                                  &code_count, error);
+        if (!status) status = visit(state, i, buffer.words, code_count);
+    }
+    if (statement) {
+        sqlite3_reset(statement);
+        status = ct_sql_end(reader, status, error);
+    }
+    ct_free(buffer.words);
+    ct_reader_give(store, reader);
+    return status;
+}
+
+static int read_term(ct_connection *reader, int64_t id, int64_t *chunks, ct_error *error) {
+    sqlite3_stmt *statement = ct_sql_get(reader, CT_SQL_TERM_GET, error);
+    if (!statement) return error->status;
+    sqlite3_bind_int64(statement, 1, id);
+    int status = CT_OK, code = sqlite3_step(statement);
+    if (code == SQLITE_ROW) *chunks = sqlite3_column_int64(statement, 0);
+    else if (code == SQLITE_DONE) *chunks = 0;
+    else status = ct_sql_fail(reader, code, "reading token counts", error);
+    sqlite3_reset(statement);
+    if (!status && *chunks < 0)
+        status = ct_fail(error, CT_CORRUPT, "%s is damaged: token %lld stands in %lld chunks", reader->file,
+                         (long long)id, (long long)*chunks);
+    return status;
+}
+
+int ct_store_term_counts(ct_store *store, const int32_t *ids, size_t count, int64_t *counts,
+                         int64_t *total, ct_error *error) {
+    ct_connection *reader;
+    int status = ct_reader_take(store, &reader, error);
+    if (status) return status;
+    status = ct_sql_begin_read(reader, error);
+    if (!status) {
+        status = read_term(reader, ALL_CHUNKS, total, error);
+        for (size_t i = 0; !status && i < count; i++) status = read_term(reader, ids[i], &counts[i], error);
+        status = ct_sql_end(reader, status, error);
+    }
     ct_reader_give(store, reader);
     return status;
 }

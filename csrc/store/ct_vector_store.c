@@ -13,7 +13,7 @@ struct ct_vector_store {
     sqlite3_stmt *get;
     sqlite3_stmt *put;
     int64_t model_id;
-    int32_t dimension;
+    size_t vector_bytes;
 };
 
 #define APPLICATION_ID "1129603427" /* "CTxc" */
@@ -38,10 +38,16 @@ static int is_foreign(sqlite3 *db) {
     return foreign;
 }
 
-static int is_unit(const float *vector, int32_t dimension) {
-    double square = 0;
-    for (int32_t i = 0; i < dimension; i++) square += (double)vector[i] * vector[i];
-    return square > 0.99 && square < 1.01;
+/* FNV-1a, by which a damaged value is known: a code has no wrong bits of its own. */
+static uint64_t hash(uint64_t state, const void *data, size_t bytes) {
+    const unsigned char *p = data;
+    for (size_t i = 0; i < bytes; i++) state = (state ^ p[i]) * 0x100000001b3u;
+    return state;
+}
+
+static uint64_t hash_value(const ct_vector_store *store, const float *vector, const uint64_t *codes,
+                           size_t code_bytes) {
+    return hash(hash(0xcbf29ce484222325u, vector, store->vector_bytes), codes, code_bytes);
 }
 
 static int find_model(ct_vector_store *store, const char *fingerprint) {
@@ -65,7 +71,7 @@ int ct_vector_store_open(const char *path, const char *fingerprint, int32_t dime
                          ct_vector_store **out, ct_error *error) {
     ct_vector_store *store = ct_alloc_zero(sizeof *store);
     if (!store) return ct_fail_nomem(error);
-    store->dimension = dimension;
+    store->vector_bytes = (size_t)dimension * sizeof(float);
     if (ct_process_enter(error)) {
         ct_free(store);
         return CT_FORKED;
@@ -86,7 +92,7 @@ int ct_vector_store_open(const char *path, const char *fingerprint, int32_t dime
         code = sqlite3_prepare_v3(store->db, "SELECT value FROM vector WHERE model_id = ?1 AND ids = ?2",
                                   -1, SQLITE_PREPARE_PERSISTENT, &store->get, NULL);
     if (code == SQLITE_OK)
-        code = sqlite3_prepare_v3(store->db, "INSERT OR IGNORE INTO vector VALUES(?1, ?2, ?3)", -1,
+        code = sqlite3_prepare_v3(store->db, "INSERT OR REPLACE INTO vector VALUES(?1, ?2, ?3)", -1,
                                   SQLITE_PREPARE_PERSISTENT, &store->put, NULL);
     if (code != SQLITE_OK) {
         int status = ct_fail(error, CT_IO, "cannot use the embedding cache %s: %s", path,
@@ -111,20 +117,37 @@ static void bind_key(ct_vector_store *store, sqlite3_stmt *statement, const int3
     sqlite3_bind_blob64(statement, 2, ids, count * sizeof *ids, SQLITE_STATIC);
 }
 
-int ct_vector_store_get(ct_vector_store *store, const int32_t *ids, size_t count, float *vector) {
-    size_t bytes = (size_t)store->dimension * sizeof *vector;
+int ct_vector_store_get(ct_vector_store *store, const int32_t *ids, size_t count, float *vector,
+                        uint64_t *codes, size_t code_words) {
+    size_t code_bytes = code_words * sizeof *codes;
+    uint64_t kept = 0;
     bind_key(store, store->get, ids, count);
     int found = sqlite3_step(store->get) == SQLITE_ROW;
-    const void *value = found ? sqlite3_column_blob(store->get, 0) : NULL;
-    found = value && (size_t)sqlite3_column_bytes(store->get, 0) == bytes;
-    if (found) memcpy(vector, value, bytes);
+    const unsigned char *value = found ? sqlite3_column_blob(store->get, 0) : NULL;
+    found = value && (size_t)sqlite3_column_bytes(store->get, 0) ==
+                         store->vector_bytes + code_bytes + sizeof kept;
+    if (found) {
+        memcpy(vector, value, store->vector_bytes);
+        if (code_bytes) memcpy(codes, value + store->vector_bytes, code_bytes);
+        memcpy(&kept, value + store->vector_bytes + code_bytes, sizeof kept);
+    }
     sqlite3_reset(store->get);
-    return found && is_unit(vector, store->dimension); /* a damaged one is a miss */
+    return found && kept == hash_value(store, vector, codes, code_bytes); /* a damaged one is a miss */
 }
 
-void ct_vector_store_put(ct_vector_store *store, const int32_t *ids, size_t count, const float *vector) {
+void ct_vector_store_put(ct_vector_store *store, const int32_t *ids, size_t count, const float *vector,
+                         const uint64_t *codes, size_t code_words) {
+    size_t code_bytes = code_words * sizeof *codes;
+    uint64_t sum = hash_value(store, vector, codes, code_bytes);
+    size_t bytes = store->vector_bytes + code_bytes + sizeof sum;
+    unsigned char *value = ct_alloc(bytes);
+    if (!value) return;
+    memcpy(value, vector, store->vector_bytes);
+    if (code_bytes) memcpy(value + store->vector_bytes, codes, code_bytes);
+    memcpy(value + bytes - sizeof sum, &sum, sizeof sum);
     bind_key(store, store->put, ids, count);
-    sqlite3_bind_blob64(store->put, 3, vector, (size_t)store->dimension * sizeof *vector, SQLITE_STATIC);
+    sqlite3_bind_blob64(store->put, 3, value, bytes, SQLITE_STATIC);
     sqlite3_step(store->put);
     sqlite3_reset(store->put);
+    ct_free(value);
 }

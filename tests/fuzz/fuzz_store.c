@@ -35,7 +35,10 @@ static void make_good(const char *path) {
         int64_t id;
         size_t inserted;
         if (ct_store_insert(store, &message, 1, &id, &inserted, &error)) abort();
-        if (i % 3 && ct_store_put_chunks(store, id, 0, 1, code, sizeof code, 1, &error)) abort();
+        uint64_t tokens[3] = {1, 2, 3};
+        int32_t ids[3] = {7, i, 7};
+        ct_new_chunk chunk = {code, sizeof code, tokens, 3, ids, 3};
+        if (i % 3 && ct_store_put_chunks(store, id, 0, &chunk, 1, 1, &error)) abort();
     }
     ct_store_close(store);
 }

@@ -1,0 +1,58 @@
+#include "encoder/ct_basis.h"
+
+#include "base/ct_alloc.h"
+#include "base/ct_error.h"
+
+/* Sums that run side by side: as many as registers hold. */
+#define STRIP 32
+
+int ct_basis_copy(const ct_token_basis *from, int32_t dimension, ct_basis *out, ct_error *error) {
+    if (from->dimension != dimension)
+        return ct_fail(error, CT_MODEL, "the token basis is for %d dimensions, the model has %d",
+                       from->dimension, dimension);
+    if (from->bits < 64 || from->bits > CT_CODE_BITS_MAX || from->bits % 64 || from->vocabulary < 1)
+        return ct_fail(error, CT_MODEL, "a token basis of %d bits and %d tokens is not supported",
+                       from->bits, from->vocabulary);
+    ct_basis basis = {(size_t)dimension, (size_t)from->bits, (size_t)from->vocabulary, NULL, NULL, NULL};
+    basis.mean = ct_alloc(basis.dimension * sizeof *basis.mean);
+    basis.columns = ct_alloc(basis.dimension * basis.bits * sizeof *basis.columns);
+    basis.prior = ct_alloc(basis.vocabulary * sizeof *basis.prior);
+    if (!basis.mean || !basis.columns || !basis.prior) {
+        ct_basis_free(&basis);
+        return ct_fail_nomem(error);
+    }
+    memcpy(basis.mean, from->mean, basis.dimension * sizeof *basis.mean);
+    memcpy(basis.prior, from->prior, basis.vocabulary * sizeof *basis.prior);
+    for (size_t b = 0; b < basis.bits; b++)
+        for (size_t d = 0; d < basis.dimension; d++)
+            basis.columns[d * basis.bits + b] = from->rotation[b * basis.dimension + d];
+    *out = basis;
+    return CT_OK;
+}
+
+void ct_basis_free(ct_basis *basis) {
+    ct_free(basis->mean);
+    ct_free(basis->columns);
+    ct_free(basis->prior);
+    *basis = (ct_basis){0};
+}
+
+void ct_basis_project(const ct_basis *basis, const float *vector, float *projected) {
+    for (size_t b = 0; b < basis->bits; b += STRIP) {
+        float sums[STRIP] = {0};
+        for (size_t d = 0; d < basis->dimension; d++) {
+            float centred = vector[d] - basis->mean[d];
+            const float *column = basis->columns + d * basis->bits + b;
+            for (size_t i = 0; i < STRIP; i++) sums[i] += centred * column[i];
+        }
+        memcpy(projected + b, sums, sizeof sums);
+    }
+}
+
+void ct_basis_code(const ct_basis *basis, const float *projected, uint64_t *code) {
+    for (size_t w = 0; w < basis->bits / 64; w++) {
+        uint64_t word = 0;
+        for (size_t i = 0; i < 64; i++) word |= (uint64_t)(projected[w * 64 + i] > 0) << i;
+        code[w] = word;
+    }
+}
