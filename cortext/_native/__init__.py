@@ -6,12 +6,13 @@ status into an exception of `cortext.errors`.  Handles keep their memory until P
 freed pointer.
 """
 
-from cortext._native.encoder import EncoderHandle, LlamaBinding, PoolingType
+from cortext._native.encoder import EncoderHandle, LlamaBinding, PoolingType, TokenBasis
 from cortext._native.engine import EngineHandle, MessageRow, RecallRows, StatsRow
 from cortext._native.process import (
     amx_is_safe,
     fail_allocation,
     force_simd,
+    late_scores,
     simd_dot,
     simd_levels,
     simd_name,
@@ -26,9 +27,11 @@ __all__ = [
     "PoolingType",
     "RecallRows",
     "StatsRow",
+    "TokenBasis",
     "amx_is_safe",
     "fail_allocation",
     "force_simd",
+    "late_scores",
     "simd_dot",
     "simd_levels",
     "simd_name",

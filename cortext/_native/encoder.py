@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,23 @@ class LlamaBinding:
     batch_offsets: Sequence[int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TokenBasis:
+    """What turns token vectors into codes; float32, C order, as ct_token_basis has it."""
+
+    mean: npt.NDArray[np.float32]  # (dimension,)
+    rotation: npt.NDArray[np.float32]  # (bits, dimension)
+    prior: npt.NDArray[np.float32]  # (vocabulary,)
+
+
+class QueryTokens(NamedTuple):
+    """A query as ct_encoder_query gives it."""
+
+    vector: npt.NDArray[np.float32]
+    ids: list[int]
+    vectors: npt.NDArray[np.float32]  # (ids, bits), unit length
+
+
 class EncoderHandle:
     """Owns a ct_encoder.  `close` drops this reference; engines keep theirs."""
 
@@ -52,6 +69,7 @@ class EncoderHandle:
         context: int,
         overlap: int,
         wordpiece: bool,
+        basis: TokenBasis | None,
         cache_path: str | None,
     ) -> None:
         """Take ownership of model and context.
@@ -81,10 +99,21 @@ class EncoderHandle:
                 "wordpiece": int(wordpiece),
             },
         )
+        if basis is not None:
+            bits, dimension = basis.rotation.shape
+            parts = [
+                ffi.from_buffer("float[]", np.ascontiguousarray(part, dtype=np.float32))
+                for part in (basis.mean, basis.rotation, basis.prior)
+            ]
+            token_basis = ffi.new(
+                "ct_token_basis *", (dimension, bits, len(basis.prior), *parts)
+            )
+            options.basis = token_basis
         holder, error = ffi.gc(ffi.new("ct_encoder **"), lib.ct_encoder_drop), new_error()
         check(lib.ct_encoder_open(api, options, holder, error), error)
         self._holder: Any = holder
         self.dimension = int(lib.ct_encoder_dimension(holder[0]))
+        self.code_bits = int(lib.ct_encoder_code_bits(holder[0]))
 
     @property
     def closed(self) -> bool:
@@ -135,3 +164,20 @@ class EncoderHandle:
         )
         check(status, error)
         return vectors
+
+    def query(self, text: str) -> QueryTokens:
+        """A query's vector and its tokens, for tests."""
+        pointer, data = self.pointer, encode(text, "text")
+        vector = np.empty(self.dimension, dtype=np.float32)
+        tokens, error = ffi.gc(ffi.new("ct_query_tokens *"), lib.ct_query_tokens_free), new_error()
+        target = ffi.cast("float *", ffi.from_buffer(vector))
+        check(lib.ct_encoder_query(pointer, data, len(data), target, tokens, error), error)
+        count = int(tokens.count)
+        vectors = np.zeros((count, self.code_bits), dtype=np.float32)
+        if count:
+            ffi.memmove(ffi.from_buffer(vectors), tokens.vectors, vectors.nbytes)
+        return QueryTokens(vector, list(tokens.ids[0:count]) if count else [], vectors)
+
+    def token_prior(self, id: int) -> float:
+        """How likely a chunk of any text holds a token; 0 when nothing is known."""
+        return float(lib.ct_encoder_token_prior(self.pointer, id))

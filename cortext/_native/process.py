@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from cortext._native._core import ffi, lib
+from cortext._native.status import check, new_error
 from cortext.errors import InputError
 
 
@@ -39,6 +43,36 @@ def simd_dot(query: Sequence[int], code: Sequence[int]) -> int:
     """Dot product by the level in use, for tests; lengths are equal multiples of 64."""
     q, c = ffi.new("int16_t[]", list(query)), ffi.new("int8_t[]", list(code))
     return int(lib.ct_simd_dot(q, c, len(query)))
+
+
+def late_scores(
+    vectors: npt.NDArray[np.float32],
+    codes: npt.NDArray[np.uint64],
+    counts: npt.NDArray[np.uintp],
+) -> npt.NDArray[np.float32]:
+    """Best cosine estimates by the level in use, for tests and benches.
+
+    vectors (tokens, bits) float32; codes (all, bits / 64) uint64; counts: codes of each message.
+    Returns: (messages, tokens).
+    """
+    tokens, bits = vectors.shape
+    if vectors.dtype != np.float32 or codes.dtype != np.uint64 or counts.dtype != np.uintp:
+        raise InputError("arrays of another type")
+    if codes.shape != (int(counts.sum()), bits // 64):
+        raise InputError(f"codes are {codes.shape}")
+    best, error = np.empty((len(counts), tokens), dtype=np.float32), new_error()
+    status = lib.ct_late_scores(
+        ffi.from_buffer("float[]", np.ascontiguousarray(vectors)),
+        tokens,
+        bits,
+        ffi.from_buffer("uint64_t[]", np.ascontiguousarray(codes)),
+        ffi.from_buffer("size_t[]", np.ascontiguousarray(counts)),
+        len(counts),
+        ffi.from_buffer("float[]", best),
+        error,
+    )
+    check(status, error)
+    return best
 
 
 def fail_allocation(n: int) -> None:

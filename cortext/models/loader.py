@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from cortext import _native
 from cortext.errors import CortextError, InputError
-from cortext.models import llama
-from cortext.models.registry import ModelSpec, resolve
+from cortext.models import basis, llama
+from cortext.models.registry import ModelSpec, basis_file, resolve
 from cortext.models.verify import verify
 
 # Tokens that neighbouring chunks of a long text share, so that a sentence across the cut is whole
@@ -28,9 +28,18 @@ class Model:
     Made by `load`.  Engines keep the model alive, also after `close`.
     """
 
-    def __init__(self, path: Path, spec: ModelSpec, *, threads: int, cache: str | None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        spec: ModelSpec,
+        *,
+        threads: int,
+        cache: str | None,
+        token_basis: basis.Basis | None,
+    ) -> None:
         self.path = path
         self.spec = spec
+        self.basis = token_basis
         binding = llama.load(path, context=spec.context, threads=threads, wordpiece=spec.wordpiece)
         try:
             self._handle = _native.EncoderHandle(
@@ -42,6 +51,11 @@ class Model:
                 context=spec.context,
                 overlap=min(_OVERLAP, spec.context // 8),
                 wordpiece=spec.wordpiece,
+                basis=None
+                if token_basis is None
+                else _native.TokenBasis(
+                    mean=token_basis.mean, rotation=token_basis.rotation, prior=token_basis.prior
+                ),
                 cache_path=cache,
             )
         except CortextError:
@@ -53,7 +67,8 @@ class Model:
     @property
     def fingerprint(self) -> str:
         """Names the weights and how text is prepared for them; a store is tied to it."""
-        return f"{self.spec.name}:{(self.spec.sha256 or '')[:16]}:{self.spec.pooling}"
+        codes = "none" if self.basis is None else self.basis.sha256[:8]
+        return f"{self.spec.name}:{(self.spec.sha256 or '')[:16]}:{self.spec.pooling}:{codes}"
 
     @property
     def dimension(self) -> int:
@@ -90,10 +105,19 @@ class Model:
 
 
 # One model in memory serves every store of the process; it goes when its last user goes.
-_loaded: weakref.WeakValueDictionary[tuple[str, str | None, int, str | None, int], Model] = (
-    weakref.WeakValueDictionary()
-)
+_Key = tuple[str, str | None, str | None, int, str | None, int]
+_loaded: weakref.WeakValueDictionary[_Key, Model] = weakref.WeakValueDictionary()
 _loading = threading.Lock()
+
+
+def _basis_of(path: Path, spec: ModelSpec) -> basis.Basis | None:
+    file = basis_file(path, spec)
+    if file is None:
+        return None
+    found = basis.read(file, model_sha256=spec.sha256, dimension=spec.dimension)
+    if spec.basis_sha256 is not None and file.name == spec.basis:
+        verify(file, spec.basis_sha256)
+    return found
 
 
 def load(
@@ -116,13 +140,17 @@ def load(
         raise InputError(f"threads is {threads}; it must be from 1 to 256")
     path, spec = resolve(model)
     cache_path = None if cache is None else os.fspath(cache)
-    key = (str(path.resolve()), spec.sha256, threads, cache_path, os.getpid())
+    token_basis = _basis_of(path, spec)
+    digest = None if token_basis is None else token_basis.sha256
+    key = (str(path.resolve()), spec.sha256, digest, threads, cache_path, os.getpid())
     with _loading:
         found = _loaded.get(key)
         if found is None or found.handle.closed:
             if spec.sha256 is not None:
                 verify(path, spec.sha256)
-            found = Model(path, spec, threads=threads, cache=cache_path)
+            found = Model(
+                path, spec, threads=threads, cache=cache_path, token_basis=token_basis
+            )
             _loaded[key] = found
         return found
 

@@ -20,7 +20,7 @@ from cortext.errors import ModelError
 from cortext.models.gguf_header import GgufHeader, read_header
 from cortext.models.verify import file_sha256, write_json
 
-__all__ = ["ModelSpec", "installed", "known", "model_directory", "record", "resolve", "spec_of"]
+__all__ = ["ModelSpec", "basis_file", "installed", "known", "model_directory", "record", "resolve", "spec_of"]
 
 # Encoders that llama.cpp runs in one pass; anything else needs another way of running.
 _ARCHITECTURES = {
@@ -54,6 +54,7 @@ class ModelSpec:
     context: most tokens in one pass.  position_limit: most the network was made for.
     query_prefix, passage_prefix: what the model wants before a query or a passage.
     normalize: vectors get unit length.
+    basis, basis_sha256: name and SHA-256 of the token basis that comes with it.
     """
 
     name: str
@@ -76,6 +77,8 @@ class ModelSpec:
     query_prefix: str = ""
     passage_prefix: str = ""
     normalize: bool = True
+    basis: str | None = None
+    basis_sha256: str | None = None
 
     @property
     def bundled(self) -> bool:
@@ -153,6 +156,22 @@ def installed(spec: ModelSpec) -> Path | None:
     """Return the file of a named model, None if it is not on this machine."""
     path = _bundled_directory() / spec.file if spec.bundled else download_path(spec)
     return path if path.is_file() else None
+
+
+def basis_file(path: Path, spec: ModelSpec) -> Path | None:
+    """Return the token basis of a model: beside its file, or the one that came with Cortext.
+
+    Raises: ModelError when the one that came with Cortext is missing.
+    """
+    beside = path.with_suffix(".basis")
+    if beside.is_file():
+        return beside
+    if spec.basis is None:
+        return None
+    bundled = _bundled_directory() / spec.basis
+    if not bundled.is_file():
+        raise ModelError(f"the bundled token basis {spec.basis} is missing; install Cortext again")
+    return bundled
 
 
 def spec_of(path: Path, name: str | None = None) -> ModelSpec:

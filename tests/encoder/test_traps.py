@@ -129,6 +129,7 @@ def handle_of(binding: _native.LlamaBinding, model: Model, **changed: Any) -> _n
         "context": model.spec.context,
         "overlap": 32,
         "wordpiece": True,
+        "basis": None,
         "cache_path": None,
     }
     return _native.EncoderHandle(binding, **{**options, **changed})
