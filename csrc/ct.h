@@ -159,14 +159,33 @@ typedef struct ct_filter {
     int64_t until_ms; /* exclusive; INT64_MAX: open */
 } ct_filter;
 
+/* Parts of a recall. */
+typedef enum ct_stage {
+    CT_STAGE_DENSE = 1,     /* candidates by the vectors of whole chunks */
+    CT_STAGE_LEXICAL = 2,   /* candidates by their words, and BM25 */
+    CT_STAGE_LATE = 4,      /* matches of single tokens */
+    CT_STAGE_CONTEXT = 8,   /* what stands around a message counts for it */
+    CT_STAGE_SPEAKER = 16,  /* who said it, when the query names somebody */
+    CT_STAGE_DATE = 32,     /* when it was said, when the query names a time */
+    CT_STAGE_QUESTION = 64, /* less for messages that only ask */
+    CT_STAGE_ALL = 127
+} ct_stage;
+
+/* A span of time, the start included, the end not. */
+typedef struct ct_span {
+    int64_t start_ms;
+    int64_t end_ms;
+} ct_span;
+
 typedef struct ct_query {
     const char *text;
     size_t text_bytes;
     ct_filter filter;
     int32_t limit;   /* 1 to 10000 */
     int32_t wait_ms; /* longest wait for the backlog, 0: none */
-    int32_t dense;   /* 1: use the vectors */
-    int32_t lexical; /* 1: use the words */
+    int32_t stages;  /* of ct_stage, with CT_STAGE_DENSE or CT_STAGE_LEXICAL among them */
+    const ct_span *dates; /* times that the query names, or NULL */
+    size_t date_count;
 } ct_query;
 
 /* One message of a result.  Strings belong to the result. */
@@ -181,8 +200,14 @@ typedef struct ct_row {
     const char *metadata; /* or NULL */
     const char *uid;      /* or NULL */
     double score;
-    double dense;   /* NaN: this stage did not find it */
-    double lexical; /* the same */
+    /* What each stage says of it; NaN: nothing. */
+    double dense;    /* cosine of the best chunk */
+    double lexical;  /* BM25 */
+    double late;     /* match of the tokens of its best passage */
+    double context;  /* the same with what stands around it */
+    double speaker;  /* 1: the query names who said it */
+    double date;     /* 0 to 1: how near to a time that the query names */
+    double question; /* 0 to 1: how much of it asks */
 } ct_row;
 
 typedef struct ct_timings {
@@ -190,6 +215,7 @@ typedef struct ct_timings {
     int64_t encode_ns;
     int64_t dense_ns;
     int64_t lexical_ns;
+    int64_t late_ns;
     int64_t fetch_ns;
     int64_t total_ns;
 } ct_timings;

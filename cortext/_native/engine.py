@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from cortext._native._core import ffi, lib
@@ -10,6 +10,15 @@ from cortext._native.encoder import EncoderHandle
 from cortext._native.status import check, encode, encode_name, new_error
 
 _DURABILITY = {"full": lib.CT_DURABILITY_FULL, "normal": lib.CT_DURABILITY_NORMAL}
+_STAGE = {
+    "dense": lib.CT_STAGE_DENSE,
+    "lexical": lib.CT_STAGE_LEXICAL,
+    "late": lib.CT_STAGE_LATE,
+    "context": lib.CT_STAGE_CONTEXT,
+    "speaker": lib.CT_STAGE_SPEAKER,
+    "date": lib.CT_STAGE_DATE,
+    "question": lib.CT_STAGE_QUESTION,
+}
 _OPEN_SINCE, _OPEN_UNTIL = -(2**63), 2**63 - 1
 
 
@@ -39,14 +48,19 @@ class MessageRow(NamedTuple):
     score: float
     dense: float
     lexical: float
+    late: float
+    context: float
+    speaker: float
+    date: float
+    question: float
 
 
 class RecallRows(NamedTuple):
-    """Rows best first; nanoseconds for wait, encode, dense, lexical, fetch, total."""
+    """Rows best first; nanoseconds for wait, encode, dense, lexical, late, fetch, total."""
 
     rows: list[MessageRow]
     pending: int
-    timings_ns: tuple[int, int, int, int, int, int]
+    timings_ns: tuple[int, int, int, int, int, int, int]
 
 
 class StatsRow(NamedTuple):
@@ -128,6 +142,11 @@ def _take_rows(result: Any) -> list[MessageRow]:
             row.score,
             row.dense,
             row.lexical,
+            row.late,
+            row.context,
+            row.speaker,
+            row.date,
+            row.question,
         )
         for row in (rows[i] for i in range(lib.ct_result_count(result)))
     ]
@@ -226,14 +245,16 @@ class EngineHandle:
         until_ms: int | None,
         limit: int,
         wait_ms: int,
-        dense: bool,
-        lexical: bool,
+        stages: Collection[str],
+        dates_ms: Sequence[tuple[int, int]],
     ) -> RecallRows:
         inputs, query = _Inputs(), ffi.new("ct_query *")
         query.text, query.text_bytes = inputs.text(text, "query")
         inputs.fill_filter(query.filter, sessions, roles, since_ms, until_ms)
         query.limit, query.wait_ms = limit, wait_ms
-        query.dense, query.lexical = dense, lexical
+        query.stages = sum(_STAGE[stage] for stage in stages)
+        spans = ffi.new("ct_span[]", list(dates_ms))
+        query.dates, query.date_count = spans, len(spans)
         out, error = _result_holder(), new_error()
         check(lib.ct_engine_recall(self._pointer, query, out, error), error)
         return self._take(out[0])
@@ -265,6 +286,7 @@ class EngineHandle:
                 spent.encode_ns,
                 spent.dense_ns,
                 spent.lexical_ns,
+                spent.late_ns,
                 spent.fetch_ns,
                 spent.total_ns,
             ),

@@ -13,9 +13,11 @@ from cortext.cli import command, terminal
 from cortext.cli.output import Column, number, print_table, recall_fields
 from cortext.cli.stores import open_existing
 from cortext.cli.times import iso, short
+from cortext.engine import STAGES
 
 __all__ = ["recall"]
 
+DIGITS = {stage: 2 if stage == "lexical" else 3 for stage in STAGES}
 SNIPPET = 400
 
 # Words that many questions have; marking them would hide the ones that matter.
@@ -60,9 +62,7 @@ def rows(hits: tuple[Hit, ...], query: str, explain: bool, full: bool) -> list[l
     for hit in hits:
         row: list[str | Text] = [number(hit.score, 3)]
         if explain:
-            scores = hit.scores
-            row.append(number(scores.dense if scores else None, 3))
-            row.append(number(scores.lexical if scores else None, 2))
+            row += [number(getattr(hit.scores, name), digits) for name, digits in DIGITS.items()]
         row += [short(hit.time) if person else iso(hit.time), hit.session, hit.role]
         if person:
             text = Text(terminal.one_line(hit.text) if full else snippet(hit.text, words, SNIPPET))
@@ -87,7 +87,7 @@ def remarks(result: Recall, explain: bool) -> None:
         terminal.note(
             f"{terminal.counted(len(result.hits), 'hit')} in {times.total:.1f} ms "
             f"(wait {times.wait:.1f}, encode {times.encode:.1f}, dense {times.dense:.1f}, "
-            f"lexical {times.lexical:.1f}, fetch {times.fetch:.1f})"
+            f"lexical {times.lexical:.1f}, late {times.late:.1f}, fetch {times.fetch:.1f})"
         )
 
 
@@ -124,7 +124,7 @@ def recall(
     """Show the messages in STORE that matter for QUERY, best first.
 
     Without a terminal: score, time, session, role and text, separated by tabs, texts whole
-    (--explain puts the dense and lexical scores after the score). A query that starts with a dash
+    (--explain puts the stages' scores after the score). A query that starts with a dash
     goes after "--". Exit status 0 also when nothing is found.
     """
     asked = " ".join(query)
@@ -141,7 +141,7 @@ def recall(
     if as_json:
         terminal.write_line(terminal.json_line(recall_fields(asked, result)))
     elif result.hits:
-        stages = [Column("dense", right=True), Column("lexical", right=True)] if explain else []
+        stages = [Column(name, right=True) for name in STAGES] if explain else []
         columns = [Column("time"), Column("session"), Column("role"), Column("text", wide=True)]
         print_table(
             [Column("score", right=True), *stages, *columns],

@@ -158,7 +158,15 @@ def to_hit(row: MessageRow, *, explain: bool) -> Hit:
     """A recalled message."""
     scores = None
     if explain:
-        scores = StageScores(dense=_number(row.dense), lexical=_number(row.lexical))
+        scores = StageScores(
+            dense=_number(row.dense),
+            lexical=_number(row.lexical),
+            late=_number(row.late),
+            context=_number(row.context),
+            speaker=row.speaker,
+            date=row.date,
+            question=row.question,
+        )
     return Hit(**_common(row), score=row.score, scores=scores)
 
 

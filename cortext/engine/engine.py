@@ -6,10 +6,10 @@ import math
 import os
 import time as clock
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,10 @@ from cortext.engine.types import Hit, Message, NewMessage, Recall, Stats, Timing
 from cortext.errors import ClosedError, InputError
 from cortext.models import Model, load
 
-__all__ = ["Engine", "Stage", "open_engine"]
+__all__ = ["STAGES", "Engine", "Stage", "open_engine"]
 
-Stage = Literal["dense", "lexical"]
+Stage = Literal["dense", "lexical", "late", "context", "speaker", "date", "question"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
 
 _BUSY_MS = 10_000
 _SLICE_MS = 100  # a flush comes back to Python this often, so that Ctrl-C works
@@ -220,7 +221,7 @@ class Engine:
         until: datetime | int | None = None,
         wait_ms: int = 200,
         explain: bool = False,
-        stages: Sequence[Stage] = ("dense", "lexical"),
+        stages: Collection[Stage] = STAGES,
     ) -> Recall:
         """The messages that matter for a query, best first.
 
@@ -234,13 +235,12 @@ class Engine:
         wait_ms: longest wait for messages that are not embedded yet.  Those still waiting are
             found by their words only, and counted in Recall.pending.
         explain: give each hit the scores of the stages.
-        stages: leave one out to compare.
+        stages: leave some out to compare; "dense" or "lexical" must be among them.
 
         Raises: InputError, StoreError and its kinds, ModelError.
         """
-        unknown = set(stages) - {"dense", "lexical"}
-        if isinstance(stages, str) or unknown:
-            raise InputError(f'stages is {stages!r}; it must be a list of "dense" and "lexical"')
+        if isinstance(stages, str) or not set(stages) <= set(STAGES):
+            raise InputError(f"stages is {stages!r}; it must be some of {', '.join(STAGES)}")
         found = self._handle.recall(
             query,
             sessions=convert.to_names(session, "session"),
@@ -249,16 +249,22 @@ class Engine:
             until_ms=convert.to_optional_milliseconds(until, "until"),
             limit=_checked_int(limit, "limit"),
             wait_ms=_checked_int(wait_ms, "wait_ms"),
-            dense="dense" in stages,
-            lexical="lexical" in stages,
+            stages=set(stages),
+            dates_ms=(),
         )
         hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
-        wait, encode, dense, lexical, fetch, total = (ns / 1e6 for ns in found.timings_ns)
+        wait, encode, dense, lexical, late, fetch, total = (ns / 1e6 for ns in found.timings_ns)
         return Recall(
             hits=tuple(hits),
             pending=found.pending,
             timings=Timings(
-                wait=wait, encode=encode, dense=dense, lexical=lexical, fetch=fetch, total=total
+                wait=wait,
+                encode=encode,
+                dense=dense,
+                lexical=lexical,
+                late=late,
+                fetch=fetch,
+                total=total,
             ),
         )
 

@@ -49,14 +49,25 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageScores:
-    """How each stage scored a hit; None where the stage did not find it.
+    """What each stage says of a hit; None where it says nothing.
 
     dense: cosine of query and best chunk, -1 to 1.
     lexical: BM25 of the message for the query's words, higher is better.
+    late: how well the query's tokens are matched in the best passage of the message, weighted by
+        their rarity, about 0 to 1 (late interaction; Khattab and Zaharia, SIGIR 2020).
+    context: the same, but what stands around the passage may match too, discounted by distance.
+    speaker: 1 when the query names who said it, else 0.
+    date: 1 when it is from a time that the query names, less with distance.
+    question: the share of the text that only asks, 0 to 1; it counts against a hit.
     """
 
     dense: float | None
     lexical: float | None
+    late: float | None
+    context: float | None
+    speaker: float
+    date: float
+    question: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +83,15 @@ class Timings:
     """Milliseconds spent in each part of one recall.
 
     wait: for the embedding backlog.  encode: the query.  dense: vector scan.
-    lexical: full-text search.  fetch: reading the messages.  total: all of it.
+    lexical: full-text search.  late: late interaction and all else that describes a candidate.
+    fetch: reading the messages.  total: all of it.
     """
 
     wait: float
     encode: float
     dense: float
     lexical: float
+    late: float
     fetch: float
     total: float
 

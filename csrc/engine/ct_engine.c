@@ -251,7 +251,7 @@ int ct_engine_messages(ct_engine *engine, const ct_filter *filter, int64_t after
 static int recall(ct_engine *engine, const ct_query *query, ct_result *result, ct_error *error) {
     int64_t started = ct_clock_ns();
     int status = CT_OK;
-    if (query->dense) {
+    if (query->stages & (CT_STAGE_DENSE | CT_STAGE_LATE)) {
         status = ct_worker_wait(engine->worker, started + query->wait_ms * 1000000ll, error);
         if (status == CT_TIMEOUT) status = ct_store_count_pending(engine->store, &result->pending, error);
         if (!status) status = refresh(engine, error);
@@ -268,8 +268,8 @@ int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, 
     int status = check_limit(query->limit, error);
     if (!status) status = check_text(query->text, query->text_bytes, "query", error);
     if (!status) status = check_filter(&query->filter, error);
-    if (!status && !query->dense && !query->lexical)
-        status = ct_fail(error, CT_INVALID, "a recall needs at least one stage");
+    if (!status && !(query->stages & (CT_STAGE_DENSE | CT_STAGE_LEXICAL)))
+        status = ct_fail(error, CT_INVALID, "a recall needs the dense or the lexical stage");
     if (!status && query->wait_ms < 0) status = ct_fail(error, CT_INVALID, "wait_ms is negative");
     if (!status) status = enter(engine, error);
     if (status) return status;

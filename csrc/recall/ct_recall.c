@@ -6,122 +6,259 @@
 #include "base/ct_clock.h"
 #include "base/ct_error.h"
 #include "recall/ct_fuse.h"
+#include "recall/ct_late_stage.h"
 #include "recall/ct_lexical.h"
+#include "recall/ct_pool.h"
+#include "recall/ct_question.h"
+#include "recall/ct_speaker.h"
 #include "store/ct_result.h"
 
 /* Candidates each stage hands over for one hit that is asked for, and at least. */
 #define POOL_FACTOR 4
 #define POOL_LEAST 200
 
-typedef struct candidates {
+/* The best of these bring their neighbours into the pool: so many of them, so many to each side. */
+#define LEADERS 50
+#define NEIGHBOURS 2
+
+/* How much of its words' score a message lends to those 1, 2, ... away. */
+static const double lent_words[] = {0.7, 0.5};
+
+/* Messages whose text is read for one hit that is asked for, and at least. */
+#define READ_FACTOR 2
+#define READ_LEAST 40
+
+/* A message this long before or behind a time that the query names is half as near as one in it, and
+ * so is one at a distance of the named span's own length. */
+#define NEAR_MS 86400000.0
+
+typedef struct run {
+    const ct_recall_parts *parts;
+    const ct_query *query;
     ct_bound_filter filter;
     ct_index_query vector;
-    ct_dense_hit *dense;
-    size_t dense_count;
-    ct_lexical_hit *lexical;
-    size_t lexical_count;
-    ct_fused_hit *fused;
-    size_t fused_count;
-} candidates;
+    ct_query_tokens tokens;
+    ct_words words; /* all of the query's */
+    ct_speakers speakers;
+    ct_pool pool;
+} run;
 
-static void candidates_free(candidates *pool) {
-    ct_bound_filter_free(&pool->filter);
-    ct_index_query_free(&pool->vector);
-    ct_free(pool->dense);
-    ct_free(pool->lexical);
-    ct_free(pool->fused);
+static void run_free(run *state) {
+    ct_bound_filter_free(&state->filter);
+    ct_index_query_free(&state->vector);
+    ct_query_tokens_free(&state->tokens);
+    ct_words_free(&state->words);
+    ct_pool_free(&state->pool);
 }
 
-static int find_dense(const ct_recall_parts *parts, const ct_query *query, size_t capacity, candidates *pool,
-                      ct_timings *timings, ct_error *error) {
-    int64_t started = ct_clock_ns();
+static int uses(const run *state, ct_stage stage) { return (state->query->stages & (int32_t)stage) != 0; }
+
+/* ---- candidates ---------------------------------------------------------------------------- */
+
+static int encode(run *state, ct_error *error) {
+    const ct_recall_parts *parts = state->parts;
     float *vector = ct_alloc((size_t)ct_encoder_dimension(parts->encoder) * sizeof *vector);
-    pool->dense = ct_alloc(capacity * sizeof *pool->dense);
-    int status = vector && pool->dense ? CT_OK : ct_fail_nomem(error);
-    if (!status)
-        status = ct_encoder_embed(parts->encoder, &query->text, &query->text_bytes, 1, 1, vector, error);
-    int64_t encoded = ct_clock_ns();
-    timings->encode_ns = encoded - started;
-    if (!status) status = ct_index_query_make(parts->index, vector, &pool->vector, error);
-    if (!status) {
-        const ct_bound_filter *bound = &pool->filter;
-        ct_index_filter filter = {
-            .sessions = bound->restrict_sessions ? bound->sessions : NULL,
-            .session_count = bound->session_count,
-            .roles = bound->restrict_roles ? bound->roles : NULL,
-            .role_count = bound->role_count,
-            .since_ms = bound->since_ms,
-            .until_ms = bound->until_ms,
-        };
-        ct_index_search(parts->index, &pool->vector, &filter, pool->dense, capacity,
-                        &pool->dense_count);
-    }
-    timings->dense_ns = ct_clock_ns() - encoded;
+    if (!vector) return ct_fail_nomem(error);
+    int status = ct_encoder_query(parts->encoder, state->query->text, state->query->text_bytes, vector,
+                                  &state->tokens, error);
+    if (!status) status = ct_index_query_make(parts->index, vector, &state->vector, error);
     ct_free(vector);
     return status;
 }
 
-static int find_lexical(const ct_recall_parts *parts, const ct_query *query, size_t capacity, candidates *pool,
-                        ct_timings *timings, ct_error *error) {
-    int64_t started = ct_clock_ns();
-    ct_words words = {.count = 0};
-    pool->lexical = ct_alloc(capacity * sizeof *pool->lexical);
-    int status = pool->lexical ? CT_OK : ct_fail_nomem(error);
-    if (!status) status = ct_store_split(parts->store, query->text, query->text_bytes, &words, error);
-    if (!status) {
-        ct_lexical_select(&words);
-        status = ct_store_search(parts->store, &words, &pool->filter, pool->lexical, capacity,
-                                 &pool->lexical_count, error);
+static int find_dense(run *state, size_t capacity, ct_error *error) {
+    const ct_bound_filter *bound = &state->filter;
+    ct_index_filter filter = {
+        .sessions = bound->restrict_sessions ? bound->sessions : NULL,
+        .session_count = bound->session_count,
+        .roles = bound->restrict_roles ? bound->roles : NULL,
+        .role_count = bound->role_count,
+        .since_ms = bound->since_ms,
+        .until_ms = bound->until_ms,
+    };
+    size_t count = 0;
+    ct_dense_hit *hits = ct_alloc(capacity * sizeof *hits);
+    if (!hits) return ct_fail_nomem(error);
+    ct_index_search(state->parts->index, &state->vector, &filter, hits, capacity, &count);
+    int status = CT_OK;
+    for (size_t i = 0; !status && i < count; i++) {
+        ct_candidate *candidate = ct_pool_add(&state->pool, hits[i].message_id);
+        if (candidate) candidate->dense = hits[i].score;
+        else status = ct_fail_nomem(error);
     }
-    ct_words_free(&words);
-    timings->lexical_ns = ct_clock_ns() - started;
+    ct_free(hits);
     return status;
 }
 
-static int fuse(const ct_recall_parts *parts, candidates *pool, ct_error *error) {
-    pool->fused = ct_alloc((pool->dense_count + pool->lexical_count) * sizeof *pool->fused);
-    if (!pool->fused) return ct_fail_nomem(error);
-    pool->fused_count = ct_fuse_merge(pool->dense, pool->dense_count, pool->lexical,
-                                      pool->lexical_count, pool->fused);
-    /* A message found by its words has a cosine too, even if it does not lead by it. */
-    for (size_t i = 0; pool->vector.values && i < pool->fused_count; i++)
-        if (isnan(pool->fused[i].dense))
-            ct_index_score(parts->index, &pool->vector, pool->fused[i].message_id,
-                           &pool->fused[i].dense);
-    ct_fuse_rank(pool->fused, pool->fused_count);
+static int find_lexical(run *state, size_t capacity, ct_error *error) {
+    const ct_recall_parts *parts = state->parts;
+    size_t count = 0;
+    ct_lexical_hit *hits = ct_alloc(capacity * sizeof *hits);
+    if (!hits) return ct_fail_nomem(error);
+    ct_lexical_select(&state->words);
+    int status = ct_store_search(parts->store, &state->words, &state->filter, hits, capacity, &count, error);
+    for (size_t i = 0; !status && i < count; i++) {
+        ct_candidate *candidate = ct_pool_add(&state->pool, hits[i].message_id);
+        if (candidate) candidate->lexical = hits[i].score;
+        else status = ct_fail_nomem(error);
+    }
+    ct_free(hits);
+    return status;
+}
+
+static int contains(const int64_t *ids, size_t count, int64_t id) {
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] == id) return 1;
+    return 0;
+}
+
+/* Neighbours are of one session, so of the filter only roles and times are left to look at. */
+static int passes(const ct_bound_filter *filter, const ct_index_message *about) {
+    return about->time_ms >= filter->since_ms && about->time_ms < filter->until_ms &&
+           (!filter->restrict_roles || contains(filter->roles, filter->role_count, about->role_id));
+}
+
+static int add_neighbours(run *state, ct_error *error) {
+    int64_t ids[2 * NEIGHBOURS + 1], leaders[LEADERS];
+    ct_index *index = state->parts->index;
+    ct_fuse_score(&state->pool);
+    int64_t leader_count = ct_pool_leaders(&state->pool, LEADERS, leaders);
+    if (leader_count < 0) return ct_fail_nomem(error);
+    for (int64_t l = 0; l < leader_count; l++) {
+        size_t count = ct_index_neighbours(index, leaders[l], NEIGHBOURS, NEIGHBOURS, ids);
+        for (size_t i = 0; i < count; i++) {
+            ct_index_message about;
+            if (!ct_index_find(index, ids[i], &about) || !passes(&state->filter, &about)) continue;
+            if (!ct_pool_add(&state->pool, ids[i])) return ct_fail_nomem(error);
+        }
+    }
     return CT_OK;
 }
 
-static int fetch(const ct_recall_parts *parts, const candidates *pool, size_t limit, ct_result *result,
-                 ct_error *error) {
-    size_t count = pool->fused_count < limit ? pool->fused_count : limit;
-    int64_t *ids = ct_alloc(count * sizeof *ids);
-    if (!ids) return ct_fail_nomem(error);
-    for (size_t i = 0; i < count; i++) ids[i] = pool->fused[i].message_id;
-    int status = ct_store_get(parts->store, ids, count, result, error);
-    for (size_t i = 0; !status && i < count; i++) {
-        result->rows[i].score = pool->fused[i].score;
-        result->rows[i].dense = pool->fused[i].dense;
-        result->rows[i].lexical = pool->fused[i].lexical;
+/* ---- what the stages say ------------------------------------------------------------------- */
+
+static double nearness(const run *state, int64_t time_ms) {
+    double nearest = 0;
+    for (size_t i = 0; i < state->query->date_count; i++) {
+        const ct_span *span = &state->query->dates[i];
+        double away = 0, width = (double)span->end_ms - (double)span->start_ms;
+        if (time_ms < span->start_ms) away = (double)span->start_ms - (double)time_ms;
+        else if (time_ms >= span->end_ms) away = (double)time_ms - (double)span->end_ms;
+        double near = exp2(-away / fmax(width, NEAR_MS));
+        if (near > nearest) nearest = near;
     }
+    return nearest;
+}
+
+static double lent_by_neighbours(const run *state, int64_t message_id) {
+    enum { REACH = sizeof lent_words / sizeof *lent_words };
+    int64_t ids[2 * REACH + 1];
+    double best = 0;
+    size_t own = 0, count = ct_index_neighbours(state->parts->index, message_id, REACH, REACH, ids);
+    while (own < count && ids[own] != message_id) own++;
+    for (size_t i = 0; i < count; i++) {
+        const ct_candidate *lender = i == own ? NULL : ct_pool_find(&state->pool, ids[i]);
+        if (!lender || isnan(lender->lexical)) continue;
+        double lent = lent_words[(i < own ? own - i : i - own) - 1] * lender->lexical;
+        if (lent > best) best = lent;
+    }
+    return best;
+}
+
+static void describe(run *state) {
+    for (size_t i = 0; i < state->pool.count; i++) {
+        ct_candidate *candidate = &state->pool.list[i];
+        ct_index_message about;
+        if (!ct_index_find(state->parts->index, candidate->message_id, &about)) continue;
+        candidate->speaker = ct_speaker_named(&state->speakers, about.role_id);
+        if (uses(state, CT_STAGE_DATE)) candidate->date = nearness(state, about.time_ms);
+        if (uses(state, CT_STAGE_CONTEXT) && state->words.count)
+            candidate->around = lent_by_neighbours(state, candidate->message_id);
+        if (isnan(candidate->dense) && state->vector.values)
+            ct_index_score(state->parts->index, &state->vector, candidate->message_id, &candidate->dense);
+    }
+}
+
+/* ---- the answer ---------------------------------------------------------------------------- */
+
+static int by_score(const void *a, const void *b) {
+    const ct_row *x = a, *y = b;
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    return (x->id < y->id) - (x->id > y->id);
+}
+
+static void fill(ct_row *row, const ct_candidate *from) {
+    row->score = from->score;
+    row->dense = from->dense;
+    row->lexical = from->lexical;
+    row->late = from->own;
+    row->context = from->late;
+    row->speaker = from->speaker;
+    row->date = from->date;
+    row->question = from->question;
+}
+
+/* Read the leading messages and rank them again with what their text says. */
+static int fetch(run *state, ct_result *result, ct_error *error) {
+    size_t limit = (size_t)state->query->limit;
+    size_t most = limit * READ_FACTOR > READ_LEAST ? limit * READ_FACTOR : READ_LEAST;
+    int64_t *ids = ct_alloc(most * sizeof *ids);
+    if (!ids) return ct_fail_nomem(error);
+    ct_fuse_score(&state->pool);
+    int64_t count = ct_pool_leaders(&state->pool, most, ids);
+    int status = count < 0 ? ct_fail_nomem(error)
+                           : ct_store_get(state->parts->store, ids, (size_t)count, result, error);
+    if (!status && uses(state, CT_STAGE_QUESTION)) {
+        for (size_t i = 0; i < result->count; i++)
+            ct_pool_find(&state->pool, ids[i])->question =
+                ct_question_share(result->rows[i].text, result->rows[i].text_bytes);
+        ct_fuse_score(&state->pool);
+    }
+    for (size_t i = 0; !status && i < result->count; i++)
+        fill(&result->rows[i], ct_pool_find(&state->pool, ids[i]));
     ct_free(ids);
-    return status;
+    if (status || !result->count) return status;
+    qsort(result->rows, result->count, sizeof *result->rows, by_score);
+    if (result->count > limit) result->count = limit;
+    return CT_OK;
 }
 
 int ct_recall_run(const ct_recall_parts *parts, const ct_query *query, ct_result *result,
                   ct_error *error) {
     size_t limit = (size_t)query->limit;
     size_t capacity = limit * POOL_FACTOR > POOL_LEAST ? limit * POOL_FACTOR : POOL_LEAST;
-    candidates pool = {.dense_count = 0};
-    int status = ct_store_bind_filter(parts->store, &query->filter, &pool.filter, error);
-    if (!status && query->dense)
-        status = find_dense(parts, query, capacity, &pool, &result->timings, error);
-    if (!status && query->lexical)
-        status = find_lexical(parts, query, capacity, &pool, &result->timings, error);
-    int64_t started = ct_clock_ns();
-    if (!status) status = fuse(parts, &pool, error);
-    if (!status) status = fetch(parts, &pool, limit, result, error);
-    result->timings.fetch_ns = ct_clock_ns() - started;
-    candidates_free(&pool);
+    run state = {.parts = parts, .query = query};
+    ct_timings *timings = &result->timings;
+    int64_t began = ct_clock_ns(), now;
+    int status = ct_store_bind_filter(parts->store, &query->filter, &state.filter, error);
+
+    if (!status && (uses(&state, CT_STAGE_DENSE) || uses(&state, CT_STAGE_LATE)))
+        status = encode(&state, error);
+    timings->encode_ns = (now = ct_clock_ns()) - began;
+    began = now;
+
+    if (!status && uses(&state, CT_STAGE_DENSE)) status = find_dense(&state, capacity, error);
+    timings->dense_ns = (now = ct_clock_ns()) - began;
+    began = now;
+
+    if (!status && (uses(&state, CT_STAGE_LEXICAL) || uses(&state, CT_STAGE_SPEAKER)))
+        status = ct_store_split(parts->store, query->text, query->text_bytes, &state.words, error);
+    if (!status && uses(&state, CT_STAGE_SPEAKER))
+        status = ct_speaker_find(parts->store, &state.words, &state.speakers, error);
+    if (!status && uses(&state, CT_STAGE_LEXICAL)) status = find_lexical(&state, capacity, error);
+    timings->lexical_ns = (now = ct_clock_ns()) - began;
+    began = now;
+
+    if (!status && uses(&state, CT_STAGE_CONTEXT)) status = add_neighbours(&state, error);
+    if (!status) describe(&state);
+    if (!status && uses(&state, CT_STAGE_LATE))
+        status = ct_late_stage_run(parts, &state.tokens, uses(&state, CT_STAGE_CONTEXT), query->filter.until_ms,
+                                   &state.pool, error);
+    timings->late_ns = (now = ct_clock_ns()) - began;
+    began = now;
+
+    if (!status) status = fetch(&state, result, error);
+    timings->fetch_ns = ct_clock_ns() - began;
+    run_free(&state);
     return status;
 }

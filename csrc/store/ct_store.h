@@ -54,6 +54,22 @@ int ct_store_bind_filter(ct_store *store, const ct_filter *filter, ct_bound_filt
                          ct_error *error);
 void ct_bound_filter_free(ct_bound_filter *filter);
 
+/* Roles that a store knows, at most so many, the newest first.  Free with ct_roles_free. */
+#define CT_ROLES_MAX 256
+
+typedef struct ct_role {
+    int64_t id;
+    char *name;
+} ct_role;
+
+typedef struct ct_roles {
+    ct_role list[CT_ROLES_MAX];
+    size_t count;
+} ct_roles;
+
+int ct_store_roles(ct_store *store, ct_roles *out, ct_error *error);
+void ct_roles_free(ct_roles *roles);
+
 int ct_store_list(ct_store *store, const ct_bound_filter *filter, int64_t after, int32_t limit,
                   ct_result *result, ct_error *error);
 

@@ -52,7 +52,7 @@ class Answer:
     def search(self) -> float:
         """Milliseconds from the query's embedding to the messages."""
         times = self.recall.timings
-        return times.dense + times.lexical + times.fetch
+        return times.dense + times.lexical + times.late + times.fetch
 
 
 def store(engine: cortext.Engine, messages: list[NewMessage]) -> Stored:

@@ -1,0 +1,43 @@
+#include "recall/ct_question.h"
+
+#include <string.h>
+
+/* Of a long text the beginning is looked at. */
+#define BYTES_MAX 4096
+
+typedef struct mark {
+    const char *bytes;
+    int asks;
+} mark;
+
+static const mark marks[] = {
+    {"?", 1},            {".", 0},            {"!", 0},            {"\n", 0},
+    {"\xEF\xBC\x9F", 1}, {"\xD8\x9F", 1},     {"\xE3\x80\x82", 0}, {"\xEF\xBC\x81", 0},
+    {"\xE0\xA5\xA4", 0}, {"\xCD\xBE", 1},
+};
+
+static const mark *mark_at(const char *text, size_t bytes) {
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        size_t length = strlen(marks[i].bytes);
+        if (length <= bytes && memcmp(text, marks[i].bytes, length) == 0) return &marks[i];
+    }
+    return NULL;
+}
+
+double ct_question_share(const char *text, size_t bytes) {
+    size_t sentence = 0, asked = 0, total = 0;
+    if (bytes > BYTES_MAX) bytes = BYTES_MAX;
+    for (size_t i = 0; i < bytes; i++) {
+        const mark *found = mark_at(text + i, bytes - i);
+        if (found) {
+            if (found->asks) asked += sentence;
+            total += sentence;
+            sentence = 0;
+            i += strlen(found->bytes) - 1;
+        } else if (text[i] != ' ') {
+            sentence++;
+        }
+    }
+    total += sentence;
+    return total ? (double)asked / (double)total : 0;
+}
