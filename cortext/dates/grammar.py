@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
+from functools import partial
 
 from dateutil.parser import isoparse, parse
 
 from cortext.dates import periods
-from cortext.dates.periods import DAY, Period, containing, step
+from cortext.dates.periods import DAY, Period, containing, local, step
 from cortext.dates.types import TimeSpan
 from cortext.dates.words import (
     AUXILIARIES,
@@ -87,7 +88,7 @@ class _Reader:
         self.text = text
         self.reference = reference
         self.now = reference.replace(tzinfo=None, fold=0)
-        self.today = datetime(self.now.year, self.now.month, self.now.day)
+        self.today = local(self.now.year, self.now.month, self.now.day)
         self.tokens = tokens(text)
         self.done = 0  # where the last span ended
         self.depth = 0
@@ -264,9 +265,10 @@ class _Reader:
             late = second.again(early.begin, True)
         if early.begin >= late.close:
             return None
-        if start == index and not early.unit == late.unit == "day":
+        if start == index:
             # "May to June" without "from" is too little, unless a preposition is there.
-            if self.low(index - 1) not in {"in", "during", "for"} or early.unit != late.unit:
+            asked = early.unit == "day" or self.low(index - 1) in {"in", "during", "for"}
+            if early.unit != late.unit or not asked:
                 return None
         return Found(Period(early.start, late.end, "range"), second.next)
 
@@ -424,7 +426,7 @@ class _Reader:
         if sign is not None:
             year, month, day = sign
             if month is None:
-                return Found(containing(datetime(year, 1, 1), "year"), index + 1)
+                return Found(containing(local(year, 1, 1), "year"), index + 1)
             return Found(
                 periods.month(year, month) if day is None else periods.day(year, month, day),
                 index + 1,
@@ -455,7 +457,7 @@ class _Reader:
         prepared = {"on", "since", "before", "after", "from", "to", "and", "between", "until"}
         if len(match[2]) == 2 and (match[1] != "/" or self.low(index - 1) not in prepared):
             return None
-        time = parse(raw, dayfirst=match[1] == ".", default=datetime(self.now.year, 1, 1))
+        time = parse(raw, dayfirst=match[1] == ".", default=local(self.now.year, 1, 1))
         return Found(containing(time, "day"), index + 1)
 
     def month(self, index: int) -> int:
@@ -529,9 +531,8 @@ class _Reader:
         if weekday is not None:
             return None
         if year is not None:
-            if self.at(place).raw.islower() and self.low(place) in NAMELIKE:
-                if self.low(place) == "march" and self.low(place - 1) in {"the", "a", "to", "we"}:
-                    return None
+            if self.at(place).raw == "march" and self.low(place - 1) in {"the", "a", "to", "we"}:
+                return None
             return Found(periods.month(year, month), after)
         shared = self.shared_year(after)
         if shared is not None and self.low(index - 1) in BEFORE:
@@ -543,7 +544,7 @@ class _Reader:
         token = self.at(index)
         if not token.raw.islower() or token.low not in {"may", "march", "mar", "sun", "sat"}:
             return False
-        return self.low(index - 1) not in BEFORE | {"the"} and not self.at(end).raw == ""
+        return self.low(index - 1) not in BEFORE | {"the"} and self.at(end).raw != ""
 
     def shared_year(self, index: int) -> int | None:
         """Return the year of "May and June 2022" for May."""
@@ -623,6 +624,8 @@ class _Reader:
             start = self.reference.astimezone(timezone.utc) - many * length - slack
             end = self.reference.astimezone(timezone.utc) - few * length + slack
             return Found(Period(start, min(end, self.reference), "hour"), place + 2)
+        if unit == "fortnight":
+            few, many, unit = 2 * few, 2 * many, "week"
         first = containing(self.today + step(unit, -many), unit)
         last = containing(self.today + step(unit, -few), unit)
         return Found(Period(first.start, last.end, unit), place + 2)
@@ -778,13 +781,13 @@ class _Reader:
         """Return a name that comes back every year: a month, a season, a holiday."""
         month = self.month(index)
         if month:
-            return (lambda year: periods.month(year, month)), index + 1
+            return partial(periods.month, number=month), index + 1
         low = self.low(index)
         if low in periods.SEASONS:
-            return (lambda year: periods.season(year, low)), index + 1
-        for words, name in HOLIDAYS.items():
+            return partial(periods.season, name=low), index + 1
+        for words, name in HOLIDAYS.get(low, ()):
             if all(self.spelt(index + place, word) for place, word in enumerate(words)):
-                return (lambda year: periods.holiday(year, name)), index + len(words)
+                return partial(periods.holiday, name=name), index + len(words)
         return None
 
     def spelt(self, index: int, word: str) -> bool:
@@ -885,7 +888,7 @@ class _Reader:
 
     def quarter(self, year: int, low: str, after: int) -> Found:
         months = 3 if low[0] == "q" else 6
-        start = datetime(year, (int(low[1]) - 1) * months + 1, 1)
+        start = local(year, (int(low[1]) - 1) * months + 1, 1)
         return Found(Period(start, start + step("month", months), "quarter"), after)
 
     def decade(self, index: int) -> Found | None:
@@ -906,7 +909,7 @@ class _Reader:
             if not self.closed(index, place + 1):
                 return None
             first = 1900 + tens if tens > 20 else 2000 + tens
-        return Found(containing(datetime(first, 1, 1), "decade"), place + 1)
+        return Found(containing(local(first, 1, 1), "decade"), place + 1)
 
     def bare_year(self, index: int) -> Found | None:
         """Read "2021", "the year 2021"."""
@@ -915,4 +918,4 @@ class _Reader:
         year = self.year(place)
         if year is None or (self.glued(place) and self.low(place - 1) not in {"-", "(", "–"}):
             return None
-        return Found(containing(datetime(year, 1, 1), "year"), place + 1, weak=True)
+        return Found(containing(local(year, 1, 1), "year"), place + 1, weak=True)

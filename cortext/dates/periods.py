@@ -19,6 +19,11 @@ SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 PARTS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (18, 24), "night": (18, 30)}
 
 
+def local(year: int, month: int, day: int) -> datetime:
+    """Return a midnight of the reference's zone, which is attached when all is done."""
+    return datetime(year, month, day)  # noqa: DTZ001
+
+
 @dataclass(frozen=True, slots=True)
 class Period:
     """A half-open stretch.  `end` None is the reference, `start` None the beginning of time."""
@@ -64,7 +69,7 @@ def step(unit: str, count: int) -> relativedelta:
 
 def containing(time: datetime, unit: str) -> Period:
     """Return the calendar unit that a time is in; a weekend is that of the time's week."""
-    day = datetime(time.year, time.month, time.day)
+    day = local(time.year, time.month, time.day)
     if unit == "day":
         return Period(day, day + DAY, unit)
     if unit in {"week", "fortnight", "weekend"}:
@@ -84,33 +89,34 @@ def containing(time: datetime, unit: str) -> Period:
 
 def day(year: int, month: int, number: int) -> Period:
     """Return one day."""
-    return containing(datetime(year, month, number), "day")
+    return containing(local(year, month, number), "day")
 
 
 def month(year: int, number: int) -> Period:
     """Return one month."""
-    return containing(datetime(year, number, 1), "month")
+    return containing(local(year, number, 1), "month")
 
 
 def season(year: int, name: str) -> Period:
     """Return three whole months; the winter of a year starts in its December."""
-    start = datetime(year, SEASONS[name], 1)
+    start = local(year, SEASONS[name], 1)
     return Period(start, start + relativedelta(months=3), "season")
 
 
 def holiday(year: int, name: str) -> Period:
     """Return a feast and the days that go with its name."""
-    if name == "easter":
-        sunday = datetime.combine(easter(year), datetime.min.time())
+    if name in {"easter", "good friday"}:
+        date = easter(year)
+        sunday = local(date.year, date.month, date.day)
+        if name == "good friday":
+            return containing(sunday - 2 * DAY, "day")
         return Period(sunday - 2 * DAY, sunday + 2 * DAY, "day", sunday)
-    if name == "good friday":
-        return containing(datetime.combine(easter(year), datetime.min.time()) - 2 * DAY, "day")
     if name == "thanksgiving":
-        return containing(datetime(year, 11, 1) + relativedelta(weekday=TH(4)), "day")
+        return containing(local(year, 11, 1) + relativedelta(weekday=TH(4)), "day")
     if name == "christmas":
-        return Period(datetime(year, 12, 24), datetime(year, 12, 27), "day", datetime(year, 12, 25))
+        return Period(local(year, 12, 24), local(year, 12, 27), "day", local(year, 12, 25))
     if name == "new year":
-        first = datetime(year, 1, 1)
+        first = local(year, 1, 1)
         return Period(first - DAY, first + DAY, "day", first)
     number = {
         "christmas eve": (12, 24),

@@ -9,269 +9,74 @@ from dateutil.parser import parserinfo
 
 INFO = parserinfo()
 
-NUMBERS = {
-    word: number
-    for number, word in enumerate(
-        [
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ],
-        1,
-    )
-} | {"a": 1, "an": 1, "thirty": 30, "forty": 40, "fifty": 50}
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(_words(text))
+
+
+_COUNTED = _words(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+)
+NUMBERS = {word: number for number, word in enumerate(_COUNTED, 1)}
+NUMBERS |= {"a": 1, "an": 1, "thirty": 30, "forty": 40, "fifty": 50}
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
 # From so many to so many: what people mean by them is not one number.
 VAGUE = {"couple": (2, 3), "few": (2, 5), "several": (3, 7)}
-UNITS = {"minute", "hour", "day", "week", "fortnight", "weekend", "month", "quarter", "year"}
-UNITS |= {"decade"}
+UNITS = _set("minute hour day week fortnight weekend month quarter year decade")
 DECADES = {"fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80, "nineties": 90}
-# Longest first, since "new year" begins "new year's eve".
-HOLIDAYS = {
-    ("new", "year's", "eve"): "new year's eve",
-    ("new", "years", "eve"): "new year's eve",
-    ("new", "year's", "day"): "new year's day",
-    ("new", "years", "day"): "new year's day",
-    ("christmas", "eve"): "christmas eve",
-    ("christmas", "day"): "christmas day",
-    ("boxing", "day"): "boxing day",
-    ("good", "friday"): "good friday",
-    ("valentine's", "day"): "valentine's day",
-    ("valentines", "day"): "valentine's day",
-    ("thanksgiving", "day"): "thanksgiving",
-    ("new", "year's"): "new year",
-    ("new", "year"): "new year",
-    ("christmas",): "christmas",
-    ("xmas",): "christmas",
-    ("halloween",): "halloween",
-    ("easter",): "easter",
-    ("thanksgiving",): "thanksgiving",
-    ("valentine's",): "valentine's day",
+# First word -> spellings and the name that `periods.holiday` knows, the longest first.
+HOLIDAYS: dict[str, list[tuple[tuple[str, ...], str]]] = {
+    "new": [
+        (("new", "year's", "eve"), "new year's eve"),
+        (("new", "years", "eve"), "new year's eve"),
+        (("new", "year's", "day"), "new year's day"),
+        (("new", "years", "day"), "new year's day"),
+        (("new", "year's"), "new year"),
+        (("new", "year"), "new year"),
+    ],
+    "christmas": [
+        (("christmas", "eve"), "christmas eve"),
+        (("christmas", "day"), "christmas day"),
+        (("christmas",), "christmas"),
+    ],
+    "xmas": [(("xmas",), "christmas")],
+    "boxing": [(("boxing", "day"), "boxing day")],
+    "good": [(("good", "friday"), "good friday")],
+    "easter": [(("easter",), "easter")],
+    "halloween": [(("halloween",), "halloween")],
+    "thanksgiving": [
+        (("thanksgiving", "day"), "thanksgiving"),
+        (("thanksgiving",), "thanksgiving"),
+    ],
+    "valentine": [
+        (("valentine's", "day"), "valentine's day"),
+        (("valentine's",), "valentine's day"),
+    ],
+    "valentines": [(("valentines", "day"), "valentine's day")],
 }
 # Months that are also people or other words: they need more to be a month.
 NAMELIKE = {"march", "mar", "april", "may", "june", "august", "jan", "sun", "sat", "wed", "mon"}
 # A word before which a bare month, year or season is a time.
-BEFORE = set(
-    [
-        "in",
-        "during",
-        "since",
-        "of",
-        "over",
-        "at",
-        "on",
-        "by",
-        "for",
-        "until",
-        "till",
-        "from",
-        "before",
-        "after",
-        "around",
-    ]
-)
-FOREIGN = set(
-    [
-        "en",
-        "em",
-        "im",
-        "anno",
-        "año",
-        "année",
-        "ano",
-        "jahr",
-        "jaar",
-        "år",
-        "roku",
-        "w",
-        "v",
-        "в",
-        "год",
-        "году",
-        "annee",
-        "dans",
-        "nel",
-        "el",
-    ]
-)
+BEFORE = _set("in during since of over at on by for until till from before after around")
+FOREIGN = _set("en em im anno año année ano jahr jaar år roku w v в год году annee dans nel el")
 # A word after a bare month or year that shows it is no part of something else, such as "in 2000
 # steps" or "in May's garden".
-CLOSING = set(
-    [
-        "i",
-        "you",
-        "he",
-        "she",
-        "it",
-        "we",
-        "they",
-        "who",
-        "whom",
-        "whose",
-        "what",
-        "which",
-        "when",
-        "where",
-        "why",
-        "how",
-        "and",
-        "or",
-        "but",
-        "nor",
-        "that",
-        "than",
-        "then",
-        "as",
-        "if",
-        "because",
-        "while",
-        "so",
-        "to",
-        "in",
-        "on",
-        "at",
-        "of",
-        "for",
-        "with",
-        "from",
-        "by",
-        "about",
-        "before",
-        "after",
-        "since",
-        "until",
-        "till",
-        "during",
-        "between",
-        "over",
-        "under",
-        "near",
-        "around",
-        "into",
-        "onto",
-        "through",
-        "via",
-        "against",
-        "without",
-        "did",
-        "do",
-        "does",
-        "done",
-        "was",
-        "were",
-        "is",
-        "are",
-        "am",
-        "be",
-        "been",
-        "had",
-        "has",
-        "have",
-        "having",
-        "will",
-        "would",
-        "shall",
-        "should",
-        "can",
-        "could",
-        "may",
-        "might",
-        "must",
-        "not",
-        "never",
-        "ever",
-        "also",
-        "just",
-        "only",
-        "already",
-        "again",
-        "still",
-        "there",
-        "here",
-        "my",
-        "your",
-        "his",
-        "her",
-        "our",
-        "their",
-        "its",
-        "the",
-        "a",
-        "an",
-        "this",
-        "these",
-        "those",
-        "any",
-        "some",
-        "all",
-        "vs",
-        "versus",
-        "went",
-        "go",
-        "going",
-        "happened",
-        "happen",
-        "said",
-        "say",
-        "made",
-        "make",
-        "bought",
-        "got",
-        "took",
-        "came",
-        "left",
-        "started",
-        "began",
-        "compared",
-        "both",
-        "please",
-        "ago",
-        "please",
-        "yesterday",
-        "today",
-        "tomorrow",
-        "last",
-        "next",
-    ]
+CLOSING = _set(
+    "i you he she it we they who whom whose what which when where why how and or but nor that "
+    "than then as if because while so to in on at of for with from by about before after since "
+    "until till during between over under near around into onto through via against without did "
+    "do does done was were is are am be been had has have having will would shall should can "
+    "could may might must not never ever also just only already again still there here my your "
+    "his her our their its the a an this these those any some all vs versus went go going "
+    "happened happen said say made make bought got took came left started began compared both "
+    "please ago yesterday today tomorrow last next"
 )
-AUXILIARIES = set(
-    [
-        "did",
-        "do",
-        "does",
-        "was",
-        "were",
-        "is",
-        "are",
-        "had",
-        "has",
-        "have",
-        "will",
-        "would",
-        "can",
-        "could",
-        "said",
-        "say",
-        "went",
-    ]
-)
+AUXILIARIES = _set("did do does was were is are had has have will would can could said say went")
 
 _TOKEN = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?"
@@ -320,8 +125,8 @@ def tokens(text: str) -> list[Token]:
         raw, start = match[0], match.start()
         if "-" in raw and (not raw[0].isdigit() or _DASHED.fullmatch(raw)):
             # "mid-2019", "May-June", "3-9": words and a dash between them.
-            for piece in re.finditer(r"[^-]+|-", raw):
-                found.append(_token(piece[0], start + piece.start()))
+            pieces = re.finditer(r"[^-]+|-", raw)
+            found.extend(_token(piece[0], start + piece.start()) for piece in pieces)
         elif (sign := _YEAR_SIGN.match(raw)) is not None:
             found.append(_token(sign[0], start))
         else:

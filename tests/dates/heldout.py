@@ -1,7 +1,7 @@
 """Queries written before the finder was, and kept out of its making; test_heldout.py scores them.
 
-Each line: query, reference, and the intervals expected, in UTC unless they say otherwise.  "-" for
-the start of time, "ref" for the reference.  Do not mend the finder by this table: add to test_spans.
+Each line: query, reference and the intervals expected, in UTC; "-" is the start of time, "ref" the
+reference.  Do not mend the finder by this table: add to the one of test_spans.
 """
 
 from __future__ import annotations

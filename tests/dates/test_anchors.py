@@ -24,13 +24,14 @@ EVENTS = [
     ("what did we do after Tom’s party?", "after", "Tom’s party"),
 ]
 NONE = [
-    "what did I do after work?", "after all, it was fine", "before long", "ever since", "since then",
-    "after that", "what comes after this?", "since I like tea, what should I buy?", "since you know me",
-    "who looks after the cat?", "he is named after his uncle", "when did I move?", "When is the wedding?",
-    "when will she come?", "before the weekend", "after the summer", "since last May", "before 2020",
-    "after the first week", "during the night", "during the day", "during 2021", "while away",
-    "after Monday", "before New Year's Eve", "the aftermath of the war", "before-tax income",
-    "while (x) do", "after", "since", "",
+    "what did I do after work?", "after all, it was fine", "before long", "ever since",
+    "since then", "after that", "what comes after this?", "since I like tea, what should I buy?",
+    "since you know me", "who looks after the cat?", "he is named after his uncle",
+    "when did I move?", "When is the wedding?", "when will she come?", "before the weekend",
+    "after the summer", "since last May", "before 2020", "after the first week",
+    "during the night", "during the day", "during 2021", "while away", "after Monday",
+    "before New Year's Eve", "the aftermath of the war", "before-tax income", "while (x) do",
+    "after", "since", "",
 ]  # fmt: skip
 
 

@@ -131,8 +131,9 @@ def test_any_text(text: str, reference: datetime) -> None:
 WEEKLY = st.sampled_from(
     ["last Tuesday", "on Friday", "next Sunday", "this Monday", "two Fridays ago", "yesterday",
      "three weeks ago", "last weekend", "the week before last", "over the weekend", "since Monday",
-     "Tuesday evening", "early last week", "last week Monday", "the weekend before last", "this week",
-     "the last 10 days", "the other day", "last night", "a couple of days ago", "10 minutes ago"]
+     "Tuesday evening", "early last week", "last week Monday", "the weekend before last",
+     "this week", "the last 10 days", "the other day", "last night", "a couple of days ago",
+     "10 minutes ago"]
 )  # fmt: skip
 
 

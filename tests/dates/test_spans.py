@@ -56,7 +56,7 @@ EXPRESSIONS: list[tuple[str, str, str]] = [
     ("over the weekend", "2023-06-10", "2023-06-12"),
     ("three weeks ago", "2023-05-22", "2023-05-29"),
     ("a week ago", "2023-06-05", "2023-06-12"),
-    ("a fortnight ago", "2023-05-29", "2023-06-12"),
+    ("a fortnight ago", "2023-05-29", "2023-06-05"),
     ("early last week", "2023-06-05", "2023-06-07"),
     ("the end of last week", "2023-06-09", "2023-06-12"),
     ("the week of 3 May 2021", "2021-05-03", "2021-05-10"),
@@ -198,29 +198,29 @@ EXPRESSIONS: list[tuple[str, str, str]] = [
 FRAMES = ["what did I do {}?", "{}", "Who called {}, and why?"]
 
 NEITHER = [
-    # Words that are also months, weekdays, units
-    "may I ask you something?", "you may go", "it may be 5 o'clock", "march on", "the march for peace",
-    "what is the march called?", "wait a second", "the second time", "is the sun bad for it?",
-    "Sun Microsystems", "she sat down", "mon ami", "who wed whom?", "I want it now", "June is my aunt",
-    "call April", "tell May that I am late", "did August finish the report?", "April's new address",
-    "what does Jan think?", "a dec workstation", "mar the surface", "a fall from the ladder",
-    "spring onions", "the summer dress", "winter tyres", "Easter egg", "Christmas tree lights",
-    "happy new year", "Black Friday", "Friday Night Lights", "Wednesday Addams", "the Sunday Times",
-    "every Monday at 9", "on Mondays", "each May", "Good morning", "a good night", "the night shift",
-    "quarter of a pound", "a year older", "ten year old whisky", "the best day of my life",
-    "how many days are in a week?", "5 days", "3 weeks of leave", "a two week trip", "the last time",
-    "last but not least", "the last one", "the next step", "last name", "past tense", "this is it",
-    "the last day of school", "the weekend plans", "my birthday", "on my birthday", "recently", "lately",
-    "long ago", "some time ago", "in a minute", "in the morning", "at night", "good afternoon", "day one",
-    # Numbers
-    "I have 3 dogs", "version 3.11", "python 3.11.2", "release 2023.4", "room 204", "room 2021",
-    "call 555-0182", "+1 202-555-0182", "10 people", "2000 people", "in 2000 steps", "in 1999 pieces",
+    "may I ask you something?", "you may go", "it may be 5 o'clock", "march on",
+    "the march for peace", "what is the march called?", "wait a second", "the second time",
+    "is the sun bad for it?", "Sun Microsystems", "she sat down", "mon ami", "who wed whom?",
+    "I want it now", "June is my aunt", "call April", "tell May that I am late",
+    "did August finish the report?", "April's new address", "what does Jan think?",
+    "a dec workstation", "mar the surface", "a fall from the ladder", "spring onions",
+    "the summer dress", "winter tyres", "Easter egg", "Christmas tree lights", "happy new year",
+    "Black Friday", "Friday Night Lights", "Wednesday Addams", "the Sunday Times",
+    "every Monday at 9", "on Mondays", "each May", "Good morning", "a good night",
+    "the night shift", "quarter of a pound", "a year older", "ten year old whisky",
+    "the best day of my life", "how many days are in a week?", "5 days", "3 weeks of leave",
+    "a two week trip", "the last time", "last but not least", "the last one", "the next step",
+    "last name", "past tense", "this is it", "the last day of school", "the weekend plans",
+    "my birthday", "on my birthday", "recently", "lately", "long ago", "some time ago",
+    "in a minute", "in the morning", "at night", "good afternoon", "day one", "I have 3 dogs",
+    "version 3.11", "python 3.11.2", "release 2023.4", "room 204", "room 2021", "call 555-0182",
+    "+1 202-555-0182", "10 people", "2000 people", "in 2000 steps", "in 1999 pieces",
     "it cost 2020 dollars", "$2021", "before $2021", "#2021", "in $2021", "2021%", "LH 2023",
-    "the code is 8841", "order 20230508", "192.168.1.1", "10.12.2.4", "a 9/11 split", "1/2 cup", "16/9",
-    "5/8", "12:30", "at 5", "at 5pm", "2023-13-45", "30 February 2023x", "99.99.2023", "in 12345", "model S2021",
-    "2021-x", "ISO 8601", "in 3021", "RFC 2024", "page 2021 of the book", "1984 by Orwell", "the 5th floor",
-    "on the 5th floor", "on the 2nd try", "his 2nd wife", "q1", "quarters", "4th",
-    "what is my garage code?", "",
+    "the code is 8841", "order 20230508", "192.168.1.1", "10.12.2.4", "a 9/11 split", "1/2 cup",
+    "16/9", "5/8", "12:30", "at 5", "at 5pm", "2023-13-45", "30 February 2023x", "99.99.2023",
+    "in 12345", "model S2021", "2021-x", "ISO 8601", "in 3021", "RFC 2024",
+    "page 2021 of the book", "1984 by Orwell", "the 5th floor", "on the 5th floor",
+    "on the 2nd try", "his 2nd wife", "q1", "quarters", "4th", "what is my garage code?", "",
 ]  # fmt: skip
 
 
@@ -267,8 +267,8 @@ def test_text_of_spans(text: str, names: list[str]) -> None:
         ("today", "2023-06-14T23:30:00-05:00", ("2023-06-14T05:00", "2023-06-15T05:00")),
         ("yesterday", "2023-06-15T01:00:00+09:00", ("2023-06-13T15:00", "2023-06-14T15:00")),
         # Clocks go forward on 12 March and back on 5 November.
-        ("yesterday", "2023-03-13T09:00 America/New_York", ("2023-03-12T05:00", "2023-03-13T04:00")),
-        ("yesterday", "2023-11-06T09:00 America/New_York", ("2023-11-05T04:00", "2023-11-06T05:00")),
+        ("yesterday", "2023-03-13T09 America/New_York", ("2023-03-12T05:00", "2023-03-13T04:00")),
+        ("yesterday", "2023-11-06T09 America/New_York", ("2023-11-05T04:00", "2023-11-06T05:00")),
         ("2 hours ago", "2023-03-26T04:00 Europe/Berlin", ("2023-03-25T23:30", "2023-03-26T00:30")),
         ("last Wednesday", "2023-06-14T00:00:00+00:00", ("2023-06-07", "2023-06-08")),
         ("last weekend", "2023-06-17T10:00:00+00:00", ("2023-06-10", "2023-06-12")),
@@ -291,9 +291,9 @@ def test_reference(text: str, reference: str, pair: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["on 9999-12-31", "in May 9999", "0001-01-01", "9999 years ago", "the 0000-00-00", "9999 decades ago",
-     "before 0001-01-01", "on 31 February 2023", "since 2099", "9999-12-31T23:59:59Z", "2023-02-30",
-     "2023-05-08T99:99", "0000年", "2023年13月"],
+    ["on 9999-12-31", "in May 9999", "0001-01-01", "9999 years ago", "the 0000-00-00",
+     "9999 decades ago", "before 0001-01-01", "on 31 February 2023", "since 2099",
+     "9999-12-31T23:59:59Z", "2023-02-30", "2023-05-08T99:99", "0000年", "2023年13月"],
 )  # fmt: skip
 @pytest.mark.parametrize("reference", [datetime.min, datetime(2023, 6, 14), datetime.max])
 @pytest.mark.parametrize("hours", [-14, 0, 14])
@@ -314,9 +314,9 @@ def test_the_ends_of_time(text: str, reference: datetime, hours: int) -> None:
 
 @pytest.mark.parametrize(
     "seed",
-    ["last ", "between May 5 and ", "5/5/2021 ", "first week of ", "early ", "the ", "1 ", "2023-", "May ",
-     "since ", "' ", "\0", "\ud800", "٣ ", "0" * 50, "2021年", "²", "week before ", "before May 5 and ",
-     "the second half of ", "two days before ", "-", "today"],
+    ["last ", "between May 5 and ", "5/5/2021 ", "first week of ", "early ", "the ", "1 ", "2023-",
+     "May ", "since ", "' ", "\0", "\ud800", "٣ ", "0" * 50, "2021年", "²", "week before ",
+     "before May 5 and ", "the second half of ", "two days before ", "-", "today"],
 )  # fmt: skip
 def test_a_megabyte_is_looked_at_from_its_start_only(seed: str) -> None:
     text = (seed * (1_000_000 // len(seed)))[:1_000_000]
