@@ -17,7 +17,7 @@ from dateutil.parser import isoparse, parse
 
 from cortext.dates import periods
 from cortext.dates.periods import DAY, Period, containing, local, step
-from cortext.dates.types import TimeSpan
+from cortext.dates.types import MOST, TimeSpan
 from cortext.dates.words import (
     AUXILIARIES,
     BEFORE,
@@ -29,6 +29,7 @@ from cortext.dates.words import (
     NAMELIKE,
     NUMBERS,
     ORDINALS,
+    STARTS,
     UNITS,
     VAGUE,
     Token,
@@ -71,8 +72,8 @@ def spans(text: str, reference: datetime) -> tuple[TimeSpan, ...]:
     reader = _Reader(text, reference)
     found: list[TimeSpan] = []
     index = 0
-    while index < len(reader.tokens):
-        read = reader.safely(reader.whole, index)
+    while index < len(reader.tokens) and len(found) < MOST:
+        read = reader.safely(reader.whole, index) if reader.may_start(index) else None
         if read is None:
             index += 1
             continue
@@ -118,6 +119,15 @@ class _Reader:
             return method(index)
         except (ValueError, OverflowError):
             return None
+
+    def may_start(self, index: int) -> bool:
+        """Whether it is worth trying."""
+        word = self.low(index)
+        if word == "the":
+            word = self.low(index + 1)
+            if word in {"other", "very"}:
+                return True
+        return word in STARTS or word[:1].isdigit()
 
     # -- results --
 
@@ -458,6 +468,10 @@ class _Reader:
         if len(match[2]) == 2 and (match[1] != "/" or self.low(index - 1) not in prepared):
             return None
         time = parse(raw, dayfirst=match[1] == ".", default=local(self.now.year, 1, 1))
+        if len(match[2]) == 2:
+            # The library goes by today's clock; a memory is no later than its reference.
+            while time.year > self.now.year:
+                time = time.replace(year=time.year - 100)
         return Found(containing(time, "day"), index + 1)
 
     def month(self, index: int) -> int:

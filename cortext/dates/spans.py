@@ -30,7 +30,8 @@ def find_spans(text: str, reference: datetime) -> tuple[TimeSpan, ...]:
     Days, weeks and months are those of the reference's time zone.  A span is as wide as the words
     are vague: "three weeks ago" is that week, "in May" the month, "since May" ends at `reference`.
     Words that may mean something else ("may", "second", "room 2021") name no time, and neither does
-    what falls outside of the years 1 to 9999.  Only the first 2,000 characters are looked at.
+    what falls outside of the years 1 to 9999.  Only the first 2,000 characters are looked at, and
+    at most 32 times are returned.
 
     InputError for a text that is not str, and for a reference that is not an aware datetime.  May
     be called from any thread.  The first text with a date word imports the grammar and dateutil.

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-__all__ = ["EXAMINED", "Anchor", "TimeSpan"]
+__all__ = ["EXAMINED", "MOST", "Anchor", "TimeSpan"]
 
 EXAMINED = 2000  # characters of a text that are looked at; a longer query is no question
+MOST = 32  # times that are returned
 
 
 @dataclass(frozen=True, slots=True)

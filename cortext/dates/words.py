@@ -78,6 +78,15 @@ CLOSING = _set(
 )
 AUXILIARIES = _set("did do does was were is are had has have will would can could said say went")
 
+# What a phrase may start with; at most other words nothing needs to be tried.
+STARTS = _set(
+    "a an these this last past previous next coming upcoming early mid late beginning start end "
+    "middle yesterday today tomorrow tonight earlier later recent since before after until till "
+    "around about circa prior up between from very year q1 q2 q3 q4 h1 h2 spring summer autumn "
+    "fall winter ' ’ ‘"
+).union(NUMBERS, ORDINALS, VAGUE, UNITS, DECADES, HOLIDAYS, *INFO.MONTHS, *INFO.WEEKDAYS)
+STARTS = frozenset(word.lower() for word in STARTS)
+
 _TOKEN = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?(?!\w)"
