@@ -38,7 +38,7 @@ _END = re.compile(
 )
 # Times of the calendar, and what stands for no event, are for `find_spans` or for nobody.
 _NO_EVENT = re.compile(
-    r"(?:the|that|this|my|your|his|her|its|our|their)\s+(?:last|next|past|previous|coming|first|end|"
+    r"(?:the|that|this|my|your|his|her|its|our|their)\s+(?:last|next|past|previous|coming|first|second|third|fourth|end|"
     r"beginning|start|early|mid|late|same|other|rest|fact|time|times|moment|now|point|"
     r"(?:minute|hour|day|week|weekend|fortnight|month|quarter|year|decade|century|morning|afternoon|"
     r"evening|night|noon|midnight|summer|spring|autumn|winter|fall|holidays|nineties|eighties|"

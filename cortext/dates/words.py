@@ -78,12 +78,14 @@ CLOSING = _set(
 )
 AUXILIARIES = _set("did do does was were is are had has have will would can could said say went")
 
-# What a phrase may start with; at most other words nothing needs to be tried.
+# A word after which a weekday is a habit or a name.
+EVERY = _set("every each any per most black ruby cyber casual happy")
+# What a phrase may start with; nothing needs to be tried at any other word.
 STARTS = _set(
     "a an these this last past previous next coming upcoming early mid late beginning start end "
     "middle yesterday today tomorrow tonight earlier later recent since before after until till "
     "around about circa prior up between from very year q1 q2 q3 q4 h1 h2 spring summer autumn "
-    "fall winter ' ’ ‘"
+    "fall winter half morning afternoon evening night ' ’ ‘"
 ).union(NUMBERS, ORDINALS, VAGUE, UNITS, DECADES, HOLIDAYS, *INFO.MONTHS, *INFO.WEEKDAYS)
 STARTS = frozenset(word.lower() for word in STARTS)
 

@@ -46,7 +46,10 @@ EXPRESSIONS: list[tuple[str, str, str]] = [
     ("the Friday before last", "2023-06-02", "2023-06-03"),
     ("last week Monday", "2023-06-05", "2023-06-06"),
     ("on Tuesday of last week", "2023-06-06", "2023-06-07"),
+    ("last week on Tuesday", "2023-06-06", "2023-06-07"),
+    ("the evening of 5 May", "2023-05-05T18:00", "2023-05-06"),
     # Weeks and weekends
+    ("the weekend of May 13", "2023-05-13", "2023-05-15"),
     ("last week", "2023-06-05", "2023-06-12"),
     ("this week", "2023-06-12", "2023-06-19"),
     ("next week", "2023-06-19", "2023-06-26"),
@@ -84,7 +87,10 @@ EXPRESSIONS: list[tuple[str, str, str]] = [
     ("the second week of May", "2023-05-08", "2023-05-15"),
     ("the first Monday of May", "2023-05-01", "2023-05-02"),
     ("the last Friday in March", "2023-03-31", "2023-04-01"),
+    ("in May of last year", "2022-05-01", "2022-06-01"),
+    ("at the end of the month", "2023-06-21", "2023-07-01"),
     # Days of the calendar
+    ("July 4th last year", "2022-07-04", "2022-07-05"),
     ("May 5", "2023-05-05", "2023-05-06"),
     ("May 5th", "2023-05-05", "2023-05-06"),
     ("5 May", "2023-05-05", "2023-05-06"),
@@ -133,6 +139,8 @@ EXPRESSIONS: list[tuple[str, str, str]] = [
     ("in the early nineties", "1990-01-01", "1994-01-01"),
     # Seasons and holidays
     ("last summer", "2022-06-01", "2022-09-01"),
+    ("the summer before last", "2021-06-01", "2021-09-01"),
+    ("the Monday after Easter", "2023-04-10", "2023-04-11"),
     ("this summer", "2023-06-01", "2023-09-01"),
     ("in the spring", "2023-03-01", "2023-06-01"),
     ("the winter of 2021", "2021-12-01", "2022-03-01"),
@@ -192,6 +200,8 @@ EXPRESSIONS: list[tuple[str, str, str]] = [
     ("2 hours ago", "2023-06-14T13:00", "2023-06-14T14:00"),
     ("20 minutes ago", "2023-06-14T15:05", "2023-06-14T15:15"),
     ("around three weeks ago", "2023-05-19", "2023-06-01"),
+    ("half a year ago", "2022-12-01", "2023-01-01"),
+    ("a week ago today", "2023-06-07", "2023-06-08"),
     # Around
     ("around May 5", "2023-05-02", "2023-05-09"),
     ("around 2020", "2019-07-02", "2021-07-03"),
