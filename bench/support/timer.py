@@ -15,8 +15,13 @@ class Timer(Protocol):
         self,
         target: Callable[..., Any],
         *,
-        setup: Callable[[], Any],
+        setup: Callable[[], Any] | None = None,
+        args: tuple[Any, ...] = (),
         rounds: int,
+        iterations: int = 1,
         warmup_rounds: int = 0,
     ) -> Any:
-        """Run `target` with what `setup` returns, `rounds` times; give its last result."""
+        """Run `target` with what `setup` returns, or else `args`; give its last result.
+
+        That is done `rounds` times, and `iterations` times in each where there is no `setup`.
+        """

@@ -16,7 +16,7 @@ CSRC = ROOT / "csrc"
 PYTHON_ORDER = [
     {"_version", "errors"},
     {"_native"},
-    {"models"},
+    {"models", "dates"},
     {"engine"},
     {"context"},
     {"observe"},
