@@ -126,7 +126,7 @@ def test_corrections(run_bench: RunBench) -> None:
 
 
 def test_needles(run_bench: RunBench) -> None:
-    arguments = ("--limit", 6, "--rows", "BM25 only,reference BM25")  # embeds nothing
+    arguments = ("--limit", 6, "--rows", "BM25 only,reference BM25")
     found = run_bench("quality.py", "--format", "needles", *arguments)
     assert (found["configuration"]["turns"], found["configuration"]["questions"]) == (5300, 6)
     assert list(found["groups"]["all questions"]) == ["BM25 only", "reference BM25"]
