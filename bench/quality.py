@@ -2,6 +2,7 @@
 
     python bench/quality.py --format locomo CONVERSATION.json...
     python bench/quality.py --format longmemeval FOLDER
+    python bench/quality.py --format corrections | needles | languages
 
 Through the public API only: one store for each haystack, one message for each turn.  See README.md
 for the formats and the figures.
@@ -18,10 +19,25 @@ from typing import NamedTuple
 import click
 from rich.console import Console
 from rich.table import Table
-from support import environment, locomo, longmemeval, rankers, report
+from support import (
+    corrections,
+    environment,
+    languages,
+    locomo,
+    longmemeval,
+    needles,
+    rankers,
+    report,
+)
 from support.evaluation import Score, evaluate
 from support.haystacks import DataError, Haystack, Reader
-from support.scoring import Means, score_locomo, score_longmemeval
+from support.scoring import (
+    Means,
+    score_corrections,
+    score_found,
+    score_locomo,
+    score_longmemeval,
+)
 
 from cortext import models
 
@@ -30,11 +46,15 @@ class Layout(NamedTuple):
     read: Reader
     score: Score
     depth: int  # hits asked for; metrics look at the first of them
+    own: bool = False  # the data is part of the project: no PATH
 
 
 LAYOUTS = {
     "locomo": Layout(locomo.read, score_locomo, 100),
     "longmemeval": Layout(longmemeval.read, score_longmemeval, 50),
+    "corrections": Layout(lambda _: corrections.read(), score_corrections, 50, own=True),
+    "needles": Layout(lambda _: needles.read(), score_found, 10, own=True),
+    "languages": Layout(lambda _: languages.read(), score_found, 10, own=True),
 }
 
 
@@ -47,7 +67,7 @@ def parse_rows(_context: click.Context, _option: click.Parameter, value: str) ->
 
 
 @click.command(help=__doc__, context_settings={"show_default": True})
-@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--format", "layout", type=click.Choice(list(LAYOUTS)), required=True)
 @click.option("--limit", type=click.IntRange(1), help="Ask only so many questions, the first.")
 @click.option("--rows", callback=parse_rows, default=",".join(rankers.ROWS), help="To compare.")
@@ -72,7 +92,9 @@ def main(
     each: bool,
 ) -> None:
     console = report.tables(json_path)
-    read, score, depth = LAYOUTS[layout]
+    read, score, depth, own = LAYOUTS[layout]
+    if own == bool(paths):
+        raise click.UsageError(f"{layout} {'has data of its own, no' if own else 'needs a'} PATH")
     try:
         haystacks = list(first_questions(read(paths), limit))
     except DataError as error:

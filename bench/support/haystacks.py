@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from support import bm25
 
 __all__ = ["DataError", "Haystack", "Question", "Reader", "Turn"]
 
@@ -33,6 +35,8 @@ class Question:
     category: str
     gold_turns: frozenset[str]
     gold_sessions: frozenset[str]
+    beside: frozenset[str] = frozenset()  # turns as true as the gold ones, which look like them
+    superseded: Mapping[str, str] = field(default_factory=dict)  # in the store: old turn -> new
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class Haystack:
     name: str
     turns: tuple[Turn, ...]
     questions: tuple[Question, ...]
+    words: bm25.Words = bm25.words  # of the reference BM25
 
 
 Reader = Callable[[tuple[Path, ...]], Iterator[Haystack]]

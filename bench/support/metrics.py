@@ -17,6 +17,7 @@ __all__ = [
     "mean",
     "percentile",
     "recall_at",
+    "reciprocal_rank",
     "summarise",
     "within_budget",
 ]
@@ -36,6 +37,12 @@ def any_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """1 if every gold id is among the first k, else 0."""
     return float(set(gold) <= set(ranked[:k]))
+
+
+def reciprocal_rank(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """1 / the place of the first gold id among the first k; 0 if there is none."""
+    places = (place for place, id in enumerate(ranked[:k], 1) if id in gold)
+    return 1 / next(places, math.inf)
 
 
 def within_budget(costs: Iterable[int], budget: int) -> int:

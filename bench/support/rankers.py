@@ -29,6 +29,7 @@ class Ranked:
     uid: str
     session: str
     text: str
+    superseded_by: tuple[str, ...] = ()  # turns it says have replaced it
 
 
 Ranker = Callable[[str], list[Ranked]]
@@ -54,14 +55,22 @@ def _recall(
             found = engine.recall(question, limit=limit)
         else:
             found = engine.recall(question, limit=limit, stages=stages, wait_ms=wait_ms)
-        return [Ranked(hit.uid or "", hit.session, hit.text) for hit in found.hits]
+        return [
+            Ranked(hit.uid or "", hit.session, hit.text, _superseded_by(engine, hit))
+            for hit in found.hits
+        ]
 
     return rank
 
 
+def _superseded_by(engine: cortext.Engine, hit: cortext.Hit) -> tuple[str, ...]:
+    """The uids of what a hit names as newer; hits of an engine without links name nothing."""
+    return tuple(engine.get(id).uid or "" for id in getattr(hit, "superseded_by", ()))
+
+
 def _reference(haystack: Haystack, limit: int) -> Ranker:
     turns = haystack.turns
-    index = Bm25([f"{turn.role} {turn.text}" for turn in turns])
+    index = Bm25([f"{turn.role} {turn.text}" for turn in turns], words=haystack.words)
 
     def rank(question: str) -> list[Ranked]:
         found = (turns[i] for i in index.rank(question, limit))

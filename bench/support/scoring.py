@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 
 from support import locomo
 from support.haystacks import Question
-from support.metrics import all_at, any_at, first_seen, mean, recall_at, within_budget
+from support.metrics import (
+    all_at,
+    any_at,
+    first_seen,
+    mean,
+    recall_at,
+    reciprocal_rank,
+    within_budget,
+)
 from support.rankers import Ranked
 
 __all__ = [
@@ -17,6 +25,8 @@ __all__ = [
     "Count",
     "Means",
     "Scores",
+    "score_corrections",
+    "score_found",
     "score_locomo",
     "score_longmemeval",
 ]
@@ -63,6 +73,45 @@ def score_longmemeval(question: Question, ranked: Sequence[Ranked], count: Count
         values[f"tok@{SHOWN}"] = sum(count(turn.text) for turn in ranked[:SHOWN])
         yield f"{level}, {TOTAL}", values
         yield f"{level}, {question.category}", values
+
+
+def score_found(question: Question, ranked: Sequence[Ranked], _count: Count) -> Scores:
+    """Where the one message that answers stands; a category may name several groups."""
+    uids, gold = [turn.uid for turn in ranked], question.gold_turns
+    values = {f"hit@{k}": any_at(uids, gold, k) for k in (1, 5, 10)}
+    values["MRR@10"] = reciprocal_rank(uids, gold, 10)
+    for group in (TOTAL, *question.category.split(", ")):
+        yield group, values
+
+
+def score_corrections(question: Question, ranked: Sequence[Ranked], _count: Count) -> Scores:
+    """Whether what holds now comes first, and what the hits say about having been replaced.
+
+    Links are judged in the hits a default recall shows.  "links said": the share of them that is
+    right, of questions whose hits say any.  "links due": whether the outdated message, where it is
+    shown, names its successor.
+    """
+    split = question.category.partition(",")[0]
+    uids, gold = [turn.uid for turn in ranked], question.gold_turns
+    links = [(turn.uid, newer) for turn in ranked[:SHOWN] for newer in turn.superseded_by]
+    due = [(old, new) for old, new in question.superseded.items() if new in gold]
+    values = {f"current@{k}": any_at(uids, gold, k) for k in (1, 5)}
+    yield f"{split}, {TOTAL}", values
+    if due:
+        ((outdated, _),) = due
+        first = next((uid for uid in uids if uid == outdated or uid in gold), outdated)
+        values = {**values, "current above outdated": float(first != outdated)}
+        yield f"{split}, updates", values
+        if outdated in uids[:SHOWN]:
+            yield f"{split}, links due", {"said": float(due[0] in links)}
+    else:
+        both = gold | question.beside
+        said = any(old in both for old, _ in links)
+        values = {**values, "both@5": all_at(uids, both, 5), "silent": float(not said)}
+    yield question.category, values
+    if links:
+        right = [float(question.superseded.get(old) == new) for old, new in links]
+        yield f"{split}, links said", {"right": mean(right)}
 
 
 @dataclass(slots=True)

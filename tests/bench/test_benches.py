@@ -116,6 +116,42 @@ def test_limit_and_rows(run_bench: RunBench) -> None:
     assert list(found["groups"]["2 temporal"]) == ["BM25 only"]
 
 
+def test_corrections(run_bench: RunBench) -> None:
+    found = run_bench("quality.py", "--format", "corrections", "--limit", 4)
+    assert found["configuration"]["questions"] == 4
+    groups = found["groups"]
+    assert list(groups)[:2] == ["dev, all questions", "test, all questions"]
+    assert list(groups["dev, updates"]) == ROWS
+    assert groups["dev, updates"]["engine"]["n"] == 2
+
+
+def test_needles(run_bench: RunBench) -> None:
+    arguments = ("--limit", 6, "--rows", "BM25 only,reference BM25")
+    found = run_bench("quality.py", "--format", "needles", *arguments)
+    assert (found["configuration"]["turns"], found["configuration"]["questions"]) == (5300, 6)
+    assert list(found["groups"]["all questions"]) == ["BM25 only", "reference BM25"]
+    assert found["groups"]["all questions"]["BM25 only"]["n"] == 6
+
+
+def test_languages(run_bench: RunBench) -> None:
+    found = run_bench("quality.py", "--format", "languages", "--limit", 3)
+    assert found["configuration"]["haystacks"] == 1, "no store without a question"
+    assert list(found["groups"]) == ["all questions", "Chinese"]
+    assert found["groups"]["Chinese"]["reference BM25"]["hit@10"] == 1
+
+
+@pytest.mark.parametrize("arguments", [("languages", DATA / "locomo.json"), ("locomo",)])
+def test_a_path_where_none_belongs_or_none_where_one_does(arguments: tuple[object, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, BENCH / "quality.py", "--format", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "PATH" in done.stderr
+
+
 @pytest.mark.parametrize("layout", ["locomo", "longmemeval"])
 def test_what_is_not_the_data_set_is_one_line(layout: str, tmp_path: Path) -> None:
     for name in ("sessions.jsonl", "questions.jsonl"):

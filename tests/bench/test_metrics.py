@@ -48,6 +48,12 @@ def test_within_budget(metrics: ModuleType, costs: list[int], budget: int, fitti
     assert metrics.within_budget(costs, budget) == fitting
 
 
+def test_reciprocal_rank(metrics: ModuleType) -> None:
+    assert metrics.reciprocal_rank(["x", "a", "b"], {"a", "b"}, 10) == 0.5
+    assert metrics.reciprocal_rank(["x", "a"], {"a"}, 1) == 0
+    assert metrics.reciprocal_rank([], {"a"}, 10) == 0
+
+
 def test_sessions_stand_where_their_first_turn_stood(metrics: ModuleType) -> None:
     assert metrics.first_seen(["s2", "s1", "s2", "s3", "s1"]) == ["s2", "s1", "s3"]
 
@@ -79,6 +85,18 @@ def test_bm25_by_hand(part) -> None:
     assert index.rank("red", 1) == [1]
     assert index.rank("nothing here", 10) == []
     assert bm25.Bm25([]).rank("red", 10) == []
+
+
+def test_words_of_other_scripts(part) -> None:
+    bm25 = part("bm25")
+    assert bm25.folded_words("Straße ＡＢＣ-12, é!") == ["strasse", "abc", "12", "é"]
+    assert bm25.folded_words("ที่นี่") == ["ที่นี่"], "marks belong to their letters"
+    assert bm25.pieces(1, 2)("牙医Wi-Fi 5G预约") == [
+        "牙", "医", "牙医", "wi", "fi", "5g", "预", "约", "预约",
+    ]  # fmt: skip
+    assert bm25.pieces(2)("猫") == []
+    index = bm25.Bm25(["我的猫", "你的狗"], words=bm25.pieces(1))
+    assert index.rank("狗", 10) == [1]
 
 
 def test_made_up_text_is_distinct_repeatable_and_of_its_length(part) -> None:
