@@ -168,7 +168,8 @@ typedef enum ct_stage {
     CT_STAGE_SPEAKER = 16,  /* who said it, when the query names somebody */
     CT_STAGE_DATE = 32,     /* when it was said, when the query names a time */
     CT_STAGE_QUESTION = 64, /* less for messages that only ask */
-    CT_STAGE_ALL = 127
+    CT_STAGE_SUPERSESSION = 256, /* newer values of the same thing before what they replace */
+    CT_STAGE_ALL = 383
 } ct_stage;
 
 /* A span of time, the start included, the end not. */
@@ -186,6 +187,7 @@ typedef struct ct_query {
     int32_t stages;  /* of ct_stage, with CT_STAGE_DENSE or CT_STAGE_LEXICAL among them */
     const ct_span *dates; /* times that the query names, or NULL */
     size_t date_count;
+    int32_t include_superseded; /* 0: leave out what a newer message replaces */
 } ct_query;
 
 /* One message of a result.  Strings belong to the result. */
@@ -208,6 +210,12 @@ typedef struct ct_row {
     double speaker;  /* 1: the query names who said it */
     double date;     /* 0 to 1: how near to a time that the query names */
     double question; /* 0 to 1: how much of it asks */
+    /* Ids of messages that it replaces, and of such as replace it, found among the leading candidates
+     * of this recall. */
+    const int64_t *supersedes;
+    const int64_t *superseded_by;
+    size_t supersedes_count;
+    size_t superseded_by_count;
 } ct_row;
 
 typedef struct ct_timings {

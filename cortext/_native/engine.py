@@ -18,6 +18,7 @@ _STAGE = {
     "speaker": lib.CT_STAGE_SPEAKER,
     "date": lib.CT_STAGE_DATE,
     "question": lib.CT_STAGE_QUESTION,
+    "supersession": lib.CT_STAGE_SUPERSESSION,
 }
 _OPEN_SINCE, _OPEN_UNTIL = -(2**63), 2**63 - 1
 
@@ -53,6 +54,8 @@ class MessageRow(NamedTuple):
     speaker: float
     date: float
     question: float
+    supersedes: tuple[int, ...]
+    superseded_by: tuple[int, ...]
 
 
 class RecallRows(NamedTuple):
@@ -147,6 +150,10 @@ def _take_rows(result: Any) -> list[MessageRow]:
             row.speaker,
             row.date,
             row.question,
+            tuple(row.supersedes[0 : row.supersedes_count]) if row.supersedes_count else (),
+            tuple(row.superseded_by[0 : row.superseded_by_count])
+            if row.superseded_by_count
+            else (),
         )
         for row in (rows[i] for i in range(lib.ct_result_count(result)))
     ]
@@ -247,6 +254,7 @@ class EngineHandle:
         wait_ms: int,
         stages: Collection[str],
         dates_ms: Sequence[tuple[int, int]],
+        include_superseded: bool = True,
     ) -> RecallRows:
         inputs, query = _Inputs(), ffi.new("ct_query *")
         query.text, query.text_bytes = inputs.text(text, "query")
@@ -255,6 +263,7 @@ class EngineHandle:
         query.stages = sum(_STAGE[stage] for stage in stages)
         spans = ffi.new("ct_span[]", list(dates_ms))
         query.dates, query.date_count = spans, len(spans)
+        query.include_superseded = include_superseded
         out, error = _result_holder(), new_error()
         check(lib.ct_engine_recall(self._pointer, query, out, error), error)
         return self._take(out[0])

@@ -167,7 +167,13 @@ def to_hit(row: MessageRow, *, explain: bool) -> Hit:
             date=row.date,
             question=row.question,
         )
-    return Hit(**_common(row), score=row.score, scores=scores)
+    return Hit(
+        **_common(row),
+        score=row.score,
+        scores=scores,
+        supersedes=row.supersedes,
+        superseded_by=row.superseded_by,
+    )
 
 
 def _number(value: float) -> float | None:

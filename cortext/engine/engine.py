@@ -22,7 +22,9 @@ from cortext.models import Model, load
 
 __all__ = ["STAGES", "Engine", "Stage", "open_engine"]
 
-Stage = Literal["dense", "lexical", "late", "context", "speaker", "date", "question"]
+Stage = Literal[
+    "dense", "lexical", "late", "context", "speaker", "date", "question", "supersession"
+]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 _BUSY_MS = 10_000
@@ -220,6 +222,7 @@ class Engine:
         since: datetime | int | None = None,
         until: datetime | int | None = None,
         wait_ms: int = 200,
+        include_superseded: bool = True,
         explain: bool = False,
         stages: Collection[Stage] = STAGES,
     ) -> Recall:
@@ -234,6 +237,8 @@ class Engine:
             the search itself, so `limit` hits come back whenever that many messages pass.
         wait_ms: longest wait for messages that are not embedded yet.  Those still waiting are
             found by their words only, and counted in Recall.pending.
+        include_superseded: False leaves out messages that a newer one replaces, such as the old
+            value of a setting; other hits take their places.  See Hit.
         explain: give each hit the scores of the stages.
         stages: leave some out to compare; "dense" or "lexical" must be among them.
 
@@ -251,6 +256,7 @@ class Engine:
             wait_ms=_checked_int(wait_ms, "wait_ms"),
             stages=set(stages),
             dates_ms=(),
+            include_superseded=bool(include_superseded),
         )
         hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
         wait, encode, dense, lexical, late, fetch, total = (ns / 1e6 for ns in found.timings_ns)

@@ -72,10 +72,17 @@ class StageScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Message):
-    """A recalled message.  `score` orders hits within one recall, highest first, 0 to 1."""
+    """A recalled message.  `score` orders hits within one recall, highest first, 0 to 1.
+
+    supersedes, superseded_by: ids of messages whose value it replaces, and of newer ones that
+        replace its own, as found among the leading candidates of this recall; they need not be
+        among its hits.
+    """
 
     score: float
     scores: StageScores | None = None
+    supersedes: tuple[int, ...] = ()
+    superseded_by: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@
 #include "recall/ct_pool.h"
 #include "recall/ct_question.h"
 #include "recall/ct_speaker.h"
+#include "recall/ct_supersede.h"
 #include "store/ct_result.h"
 
 /* Candidates each stage hands over for one hit that is asked for, and at least. */
@@ -198,6 +199,19 @@ static void fill(ct_row *row, const ct_candidate *from) {
     row->question = from->question;
 }
 
+/* Find what replaces what, in a list that is sorted before and after. */
+static int supersede(run *state, ct_result *result, ct_error *error) {
+    size_t kept = 0;
+    int status = ct_supersede_run(state->parts, state->query, &state->tokens, result, error);
+    if (status) return status;
+    qsort(result->rows, result->count, sizeof *result->rows, by_score);
+    if (state->query->include_superseded) return CT_OK;
+    for (size_t i = 0; i < result->count; i++)
+        if (!result->rows[i].superseded_by_count) result->rows[kept++] = result->rows[i];
+    result->count = kept;
+    return CT_OK;
+}
+
 /* Read the leading messages and rank them again with what their text says. */
 static int fetch(run *state, ct_result *result, ct_error *error) {
     size_t limit = (size_t)state->query->limit;
@@ -219,6 +233,8 @@ static int fetch(run *state, ct_result *result, ct_error *error) {
     ct_free(ids);
     if (status || !result->count) return status;
     qsort(result->rows, result->count, sizeof *result->rows, by_score);
+    if (uses(state, CT_STAGE_SUPERSESSION)) status = supersede(state, result, error);
+    if (status) return status;
     if (result->count > limit) result->count = limit;
     return CT_OK;
 }

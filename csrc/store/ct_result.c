@@ -60,6 +60,7 @@ void ct_result_free(ct_result *result) {
         ct_free(block);
     }
     ct_free(result->rows);
+    ct_free(result->links);
     ct_free(result);
 }
 

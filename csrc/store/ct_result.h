@@ -13,6 +13,7 @@ struct ct_result {
     ct_arena_block *strings;
     ct_timings timings;
     int64_t pending;
+    int64_t *links; /* ids that rows point at, or NULL */
 };
 
 /* NULL when memory is short. */
