@@ -1,5 +1,6 @@
 #include "recall/ct_statement.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ct_utf8.h"
@@ -10,67 +11,70 @@
 
 /* ---- English words -------------------------------------------------------------------------- */
 
-/* They are often said when something changes; never enough by themselves. */
-static const char *const cues[] = {
-    "actually", "anymore",     "became", "become",  "becomes",   "changed",   "changes",  "correction",
-    "corrected", "different",  "instead", "longer", "lowered",   "misread",   "mistake",  "mistaken",
-    "moved",    "new",         "now",    "postponed", "pushed",  "raised",    "renamed",  "replaced",
-    "rescheduled", "reset",    "since",  "slipped", "sorry",     "swapped",   "switched", "turned",
-    "updated",  "wrong",
+enum {
+    CUE = 1,        /* often said when something changes; never enough by itself */
+    ENDING = 2,     /* what it stands beside is over */
+    NEGATION = 4,   /* what follows is not so */
+    LASTING = 8,    /* it was so, and is not */
+    FILLER = 16,    /* says nothing, beside the function words of the lexical stage */
+    COPULA = 32,    /* after a number it makes that the name of what is spoken of ("1182 is closed") */
+    PAST = 64,      /* two such events may both have happened */
+    MONTH = 128,
+    DAY = 256,
+    NUMBER = 512,
 };
 
-/* What they stand beside is over. */
-static const char *const endings[] = {
-    "canceled", "cancelled", "closed", "discontinued", "dropped", "gone", "off",
-    "quit",     "removed",   "resigned", "retired",    "sold",    "stopped",
+typedef struct known {
+    const char *word;
+    uint16_t is;
+    uint8_t number;
+} known;
+
+/* Sorted for bsearch. */
+static const known words[] = {
+    {"a.m", FILLER, 0}, {"actually", CUE, 0}, {"again", FILLER, 0}, {"all", FILLER, 0}, {"also", FILLER, 0},
+    {"am", FILLER, 0}, {"anymore", CUE | LASTING, 0}, {"april", MONTH, 0}, {"are", COPULA, 0}, {"ate", PAST, 0},
+    {"august", MONTH, 0}, {"became", CUE, 0}, {"become", CUE, 0}, {"becomes", CUE, 0}, {"began", PAST, 0},
+    {"bought", PAST, 0}, {"came", PAST, 0}, {"canceled", ENDING, 0}, {"cancelled", ENDING, 0},
+    {"cannot", NEGATION, 0}, {"changed", CUE, 0}, {"changes", CUE, 0}, {"closed", ENDING, 0},
+    {"corrected", CUE, 0}, {"correction", CUE, 0}, {"costs", COPULA, 0}, {"december", MONTH, 0},
+    {"did", PAST, 0}, {"different", CUE, 0}, {"discontinued", ENDING, 0}, {"dr", FILLER, 0},
+    {"dropped", ENDING, 0}, {"drove", PAST, 0}, {"eight", NUMBER, 8}, {"eighteen", NUMBER, 18},
+    {"eleven", NUMBER, 11}, {"february", MONTH, 0}, {"fifteen", NUMBER, 15}, {"five", NUMBER, 5},
+    {"flew", PAST, 0}, {"found", PAST, 0}, {"four", NUMBER, 4}, {"fourteen", NUMBER, 14}, {"friday", DAY, 0},
+    {"friday's", DAY, 0}, {"fridays", DAY, 0}, {"gave", PAST, 0}, {"get", FILLER, 0}, {"goes", COPULA, 0},
+    {"gone", ENDING, 0}, {"got", FILLER | PAST, 0}, {"had", COPULA | PAST, 0}, {"has", COPULA, 0},
+    {"have", COPULA, 0}, {"instead", CUE, 0}, {"is", COPULA, 0}, {"january", MONTH, 0}, {"july", MONTH, 0},
+    {"june", MONTH, 0}, {"just", FILLER, 0}, {"let", FILLER, 0}, {"lets", FILLER, 0},
+    {"longer", CUE | NEGATION | LASTING, 0}, {"lost", PAST, 0}, {"lowered", CUE, 0}, {"made", PAST, 0},
+    {"march", MONTH, 0}, {"may", MONTH, 0}, {"met", PAST, 0}, {"misread", CUE, 0}, {"mistake", CUE, 0},
+    {"mistaken", CUE, 0}, {"monday", DAY, 0}, {"monday's", DAY, 0}, {"mondays", DAY, 0}, {"moved", CUE, 0},
+    {"mr", FILLER, 0}, {"mrs", FILLER, 0}, {"never", NEGATION, 0}, {"new", CUE, 0}, {"nine", NUMBER, 9},
+    {"nineteen", NUMBER, 19}, {"no", NEGATION, 0}, {"not", NEGATION, 0}, {"november", MONTH, 0},
+    {"now", CUE, 0}, {"o'clock", FILLER, 0}, {"october", MONTH, 0}, {"off", ENDING, 0}, {"one", FILLER, 0},
+    {"p.m", FILLER, 0}, {"paid", PAST, 0}, {"per", FILLER, 0}, {"please", FILLER, 0}, {"pm", FILLER, 0},
+    {"postponed", CUE, 0}, {"prof", FILLER, 0}, {"pushed", CUE, 0}, {"quit", ENDING, 0}, {"raised", CUE, 0},
+    {"ran", PAST, 0}, {"read", PAST, 0}, {"really", FILLER, 0}, {"removed", ENDING, 0}, {"renamed", CUE, 0},
+    {"replaced", CUE, 0}, {"rescheduled", CUE, 0}, {"reset", CUE, 0}, {"resigned", ENDING, 0},
+    {"retired", ENDING, 0}, {"saturday", DAY, 0}, {"saturday's", DAY, 0}, {"saturdays", DAY, 0},
+    {"saw", PAST, 0}, {"sent", PAST, 0}, {"september", MONTH, 0}, {"seven", NUMBER, 7},
+    {"seventeen", NUMBER, 17}, {"since", CUE, 0}, {"six", NUMBER, 6}, {"sixteen", NUMBER, 16},
+    {"slipped", CUE, 0}, {"sold", ENDING, 0}, {"sorry", CUE, 0}, {"still", FILLER, 0}, {"stopped", ENDING, 0},
+    {"sunday", DAY, 0}, {"sunday's", DAY, 0}, {"sundays", DAY, 0}, {"swapped", CUE, 0}, {"switched", CUE, 0},
+    {"ten", NUMBER, 10}, {"thirteen", NUMBER, 13}, {"three", NUMBER, 3}, {"thursday", DAY, 0},
+    {"thursday's", DAY, 0}, {"thursdays", DAY, 0}, {"today", FILLER, 0}, {"tonight", FILLER, 0},
+    {"took", PAST, 0}, {"tuesday", DAY, 0}, {"tuesday's", DAY, 0}, {"tuesdays", DAY, 0}, {"turned", CUE, 0},
+    {"twelve", NUMBER, 12}, {"twenty", NUMBER, 20}, {"two", NUMBER, 2}, {"updated", CUE, 0}, {"us", FILLER, 0},
+    {"was", COPULA, 0}, {"wednesday", DAY, 0}, {"wednesday's", DAY, 0}, {"wednesdays", DAY, 0},
+    {"well", FILLER, 0}, {"went", PAST, 0}, {"were", COPULA, 0}, {"will", COPULA, 0}, {"without", NEGATION, 0},
+    {"won", PAST, 0}, {"wrong", CUE, 0}, {"wrote", PAST, 0},
 };
 
-static const char *const negations[] = {"cannot", "never", "no", "not", "without"};
-
-/* Beside the function words of the lexical stage. */
-static const char *const fillers[] = {
-    "a.m", "again", "all", "also", "am", "dr", "get", "got", "just", "let", "lets", "mr", "mrs", "o'clock", "one",
-    "p.m", "per", "please", "pm", "prof", "really", "still", "today", "tonight", "us", "well",
-};
-
-static const char *const days[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
-
-static const char *const months[] = {"january", "february", "march",     "april",   "may",      "june",
-                                     "july",    "august",   "september", "october", "november", "december"};
-
-static const char *const numbers[] = {"two",     "three",    "four",     "five",    "six",       "seven",    "eight",
-                                      "nine",    "ten",      "eleven",   "twelve",  "thirteen",  "fourteen", "fifteen",
-                                      "sixteen", "seventeen", "eighteen", "nineteen", "twenty"};
-
-/* After a number these make it the name of what is spoken of ("1182 is closed"). */
-static const char *const copulas[] = {"are", "costs", "goes", "had", "has", "have", "is", "was", "were", "will"};
-
-/* Two such events may both have happened. */
-static const char *const past[] = {
-    "ate",  "bought", "came", "did",  "drove", "flew", "found", "gave", "got",  "had",  "lost", "made",
-    "met",  "paid",   "ran",  "read", "saw",   "sent", "took",  "went", "won",  "wrote", "began",
-};
-
-static size_t place_in(const char *const *list, size_t count, const char *word) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(list[i], word) == 0) return i;
-    return NOWHERE;
-}
-
-static int is_in(const char *const *list, size_t count, const char *word) {
-    return place_in(list, count, word) != NOWHERE;
-}
+static int by_word(const void *key, const void *entry) { return strcmp(key, ((const known *)entry)->word); }
 
 static int ends_with(const ct_stated_word *word, const char *end) {
     size_t bytes = strlen(end);
-    return word->bytes > bytes && strcmp(word->folded + word->bytes - bytes, end) == 0;
-}
-
-static int is_ending(const ct_stated_word *word) { return is_in(endings, COUNT(endings), word->folded); }
-
-static int is_negation(const ct_stated_word *word) {
-    return is_in(negations, COUNT(negations), word->folded) || ends_with(word, "n't") ||
-           strcmp(word->folded, "longer") == 0;
+    return word->bytes > bytes && memcmp(word->folded + word->bytes - bytes, end, bytes) == 0;
 }
 
 /* ---- characters ----------------------------------------------------------------------------- */
@@ -240,43 +244,36 @@ static uint16_t stem_of(const ct_stated_word *word) {
 static int is_function_word(const ct_stated_word *word) {
     char part[16];
     size_t bytes = strcspn(word->folded, "'");
-    if (ct_lexical_is_function_word(word->folded) || is_in(fillers, COUNT(fillers), word->folded)) return 1;
+    if (ct_lexical_is_function_word(word->folded)) return 1;
     if (bytes == word->bytes || bytes >= sizeof part) return 0;
     memcpy(part, word->folded, bytes);
     part[bytes] = 0;
     return ct_lexical_is_function_word(part);
 }
 
-static int names_day(const char *word) {
-    for (size_t i = 0; i < COUNT(days); i++) {
-        size_t bytes = strlen(days[i]);
-        const char *rest = word + bytes;
-        if (strncmp(word, days[i], bytes) == 0 && (!*rest || !strcmp(rest, "s") || !strcmp(rest, "'s"))) return 1;
-    }
-    return 0;
-}
-
 static void classify(ct_stated_word *word, uint32_t first) {
     int capital = fold(first) != first;
-    int has_digit = strpbrk(word->folded, "0123456789") != NULL;
-    size_t number = place_in(numbers, COUNT(numbers), word->folded);
+    const known *known_word = bsearch(word->folded, words, COUNT(words), sizeof *words, by_word);
+    word->is = known_word ? known_word->is : 0;
     word->stem = word->bytes;
-    if (has_digit) {
+    if (ends_with(word, "n't")) word->is |= NEGATION;
+    if (word->bytes > 4 && ends_with(word, "ed")) word->is |= PAST;
+    if (strpbrk(word->folded, "0123456789")) {
         word->kind = CT_WORD_NUMBER;
         read_number(word);
-    } else if (number != NOWHERE) {
+    } else if (word->is & NUMBER) {
         word->kind = CT_WORD_NUMBER;
-        word->number = (double)number + 2;
-    } else if (names_day(word->folded)) {
+        word->number = known_word->number;
+    } else if (word->is & DAY) {
         word->kind = CT_WORD_DAY;
         word->stem = stem_of(word);
-    } else if (is_in(months, COUNT(months), word->folded) && (capital || word->bytes > 5)) {
+    } else if ((word->is & MONTH) && (capital || word->bytes > 5)) {
         word->kind = CT_WORD_MONTH;
     } else if (word->bytes == 1 && capital && !word->opens && first != 'I') {
         word->kind = CT_WORD_NAME; /* "room A" */
-    } else if (is_negation(word) || is_ending(word) || is_in(cues, COUNT(cues), word->folded)) {
+    } else if (word->is & (CUE | ENDING | NEGATION)) {
         word->kind = CT_WORD_CUE;
-    } else if (is_function_word(word)) {
+    } else if ((word->is & FILLER) || is_function_word(word)) {
         word->kind = CT_WORD_FUNCTION;
     } else {
         word->kind = capital && !word->opens ? CT_WORD_NAME : CT_WORD_CONTENT;
@@ -284,11 +281,23 @@ static void classify(ct_stated_word *word, uint32_t first) {
     }
 }
 
+static int is_content(const ct_stated_word *word) {
+    return word->kind != CT_WORD_FUNCTION && word->kind != CT_WORD_CUE;
+}
+
+/* Words that are the same have this bit in common. */
+static uint64_t beginning_of(const ct_stated_word *word) {
+    if (word->kind == CT_WORD_NUMBER) return 1;
+    uint32_t sum = (unsigned char)word->folded[0] * 31u + (unsigned char)word->folded[1];
+    return 1ull << (1 + sum % 63);
+}
+
 void ct_statement_read(const char *text, size_t bytes, ct_statement *out) {
     reader from = {(const unsigned char *)text, bytes, 0};
     size_t used = 0;
     uint8_t opens = 1;
     out->count = 0;
+    out->beginnings = 0;
     if (bytes > CT_STATEMENT_BYTES) return;
     while (from.at < bytes) {
         size_t length, taken;
@@ -308,15 +317,13 @@ void ct_statement_read(const char *text, size_t bytes, ct_statement *out) {
         word->bytes = (uint16_t)taken;
         used += taken + 1;
         classify(word, first);
+        if (out->count > 1 && !strcmp(word->folded, "more") && !strcmp(word[-1].folded, "any")) word->is |= LASTING;
+        if (is_content(word)) out->beginnings |= beginning_of(word);
         opens = 0;
     }
 }
 
 /* ---- comparing words ------------------------------------------------------------------------ */
-
-static int is_content(const ct_stated_word *word) {
-    return word->kind != CT_WORD_FUNCTION && word->kind != CT_WORD_CUE;
-}
 
 /* A time on the clock of 12 hours is that of 24. */
 static int same_number(const ct_stated_word *a, const ct_stated_word *b) {
@@ -407,25 +414,27 @@ static void align(alignment *to) {
     }
 }
 
-static int has_word(const ct_statement *statement, const char *word) {
+static int has_word(const ct_statement *statement, const ct_stated_word *word) {
     for (size_t i = 0; i < statement->count; i++)
-        if (strcmp(statement->words[i].folded, word) == 0) return 1;
+        if (strcmp(statement->words[i].folded, word->folded) == 0) return 1;
     return 0;
 }
 
-static void compare(const ct_statement *older, const ct_statement *newer, alignment *to) {
+/* Both sides and what they share, not yet aligned. */
+static void lay_out(const ct_statement *older, const ct_statement *newer, alignment *to) {
     to->anchor_count = to->shared = 0;
     to->cued = to->lasting = 0;
     open_side(&to->older, older, newer);
     open_side(&to->newer, newer, older);
-    align(to);
     for (size_t i = 0; i < to->older.count; i++) to->shared += !to->older.alone[i];
+}
+
+static void find_cues(alignment *to) {
+    const ct_statement *older = to->older.said, *newer = to->newer.said;
     for (size_t i = 0; i < newer->count; i++) {
-        const char *word = newer->words[i].folded;
-        if (is_in(cues, COUNT(cues), word) && !has_word(older, word)) to->cued = 1;
-        if (!strcmp(word, "longer") || !strcmp(word, "anymore") ||
-            (!strcmp(word, "more") && i && !strcmp(newer->words[i - 1].folded, "any")))
-            to->lasting = 1;
+        const ct_stated_word *word = &newer->words[i];
+        if ((word->is & CUE) && !has_word(older, word)) to->cued = 1;
+        if (word->is & LASTING) to->lasting = 1;
     }
 }
 
@@ -503,12 +512,12 @@ static const ct_stated_word *beside(const ct_statement *said, size_t place, int 
 static const ct_stated_word *find_ended(const alignment *of) {
     const ct_statement *older = of->older.said, *newer = of->newer.said;
     for (size_t i = 0; i < older->count && !of->lasting; i++)
-        if (is_negation(&older->words[i]) || is_ending(&older->words[i])) return NULL;
+        if (older->words[i].is & (NEGATION | ENDING)) return NULL;
     for (size_t i = 0; i < newer->count; i++) {
         const ct_stated_word *word = &newer->words[i], *before = NULL, *behind = NULL;
         int particle = strcmp(word->folded, "off") == 0;
-        if (is_ending(word)) before = beside(newer, i, -1);
-        if (is_negation(word) || (is_ending(word) && !particle)) behind = beside(newer, i, 1);
+        if (word->is & ENDING) before = beside(newer, i, -1);
+        if ((word->is & NEGATION) || ((word->is & ENDING) && !particle)) behind = beside(newer, i, 1);
         if (before && holds(older, before)) return before;
         if (behind && holds(older, behind)) return behind;
     }
@@ -534,8 +543,7 @@ static int ends_older(const alignment *of, const ct_statement *query) {
 static int is_event(const alignment *of) {
     for (size_t i = 0; i < of->older.count; i++) {
         const ct_stated_word *word = word_of(&of->older, i);
-        if (!of->older.alone[i] && ((word->bytes > 4 && ends_with(word, "ed")) || is_in(past, COUNT(past), word->folded)))
-            return 1;
+        if (!of->older.alone[i] && (word->is & PAST)) return 1;
     }
     return 0;
 }
@@ -545,7 +553,7 @@ static int exchanges_value(const alignment *of, size_t gap, size_t old, size_t n
     const ct_stated_word *behind = next_word(of->older.said, of->older.content[old]);
     /* What stands before the value on both sides may be what they are about. */
     if (first_alone(&of->older, gap) != old && first_alone(&of->newer, gap) != new) return 0;
-    if (value->kind == CT_WORD_NUMBER && behind && is_in(copulas, COUNT(copulas), behind->folded)) return 0;
+    if (value->kind == CT_WORD_NUMBER && behind && (behind->is & COPULA)) return 0;
     if (!of->cued && is_event(of)) return 0;
     /* One word in common is little: then the older must say nothing else. */
     return of->cued || of->shared >= 2 || (value->kind != CT_WORD_NAME && !count_more(&of->older));
@@ -580,10 +588,10 @@ static int restates_with_value(const alignment *of) {
 
 /* A choice that is no name and no number ends the older, and the newer has a cue. */
 static int exchanges_choice(const alignment *of, size_t gap) {
-    size_t words = 0;
+    size_t own = 0;
     if (!of->cued || of->shared < 2 || gap != of->anchor_count) return 0;
-    for (size_t i = 0; i < of->older.count; i++) words += of->older.gap[i] == gap && of->older.alone[i];
-    return words <= 2;
+    for (size_t i = 0; i < of->older.count; i++) own += of->older.gap[i] == gap && of->older.alone[i];
+    return own <= 2;
 }
 
 static int replaces_value(const alignment *of) {
@@ -603,12 +611,16 @@ ct_statement_pair ct_statement_compare(const ct_statement *older, const ct_state
                                        const ct_statement *query) {
     alignment both;
     ct_statement_pair pair = {0};
-    compare(older, newer, &both);
+    pair.missing = older->count;
+    if (!(older->beginnings & newer->beginnings)) return pair;
+    lay_out(older, newer, &both);
     pair.shared = both.shared;
     pair.missing = count_alone(&both.older);
     /* What shares less than it lacks is about something else. */
     if (!both.shared || count_more(&both.older) > both.shared + 1) return pair;
     if (query_tells_apart(&both.older, query) || query_tells_apart(&both.newer, query)) return pair;
+    align(&both);
+    find_cues(&both);
     pair.changes = ends_older(&both, query) || (pair.missing > 0 && replaces_value(&both));
     return pair;
 }

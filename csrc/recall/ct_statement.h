@@ -42,6 +42,7 @@ typedef struct ct_stated_word {
     const char *folded; /* lower case, NUL-terminated */
     uint16_t bytes;
     uint16_t stem; /* bytes of it that the word's forms share */
+    uint16_t is; /* bits, inside ct_statement.c */
     uint8_t kind;
     uint8_t shape;
     uint8_t opens; /* first of its sentence or clause */
@@ -51,6 +52,7 @@ typedef struct ct_stated_word {
 typedef struct ct_statement {
     ct_stated_word words[CT_STATEMENT_WORDS];
     size_t count;
+    uint64_t beginnings; /* of its content words, hashed */
     char text[CT_STATEMENT_BYTES + CT_STATEMENT_WORDS];
 } ct_statement;
 
