@@ -44,7 +44,12 @@ def message_fields(message: Message) -> dict[str, Any]:
 
 def hit_fields(hit: Hit) -> dict[str, Any]:
     """Return a hit as JSON output has it; the scores by stage only when they were asked for."""
-    fields = {"score": hit.score, **message_fields(hit)}
+    fields = {
+        "score": hit.score,
+        **message_fields(hit),
+        "supersedes": list(hit.supersedes),
+        "superseded_by": list(hit.superseded_by),
+    }
     if hit.scores is not None:
         fields["scores"] = asdict(hit.scores)
     return fields

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from datetime import datetime
 
 import click
 from rich.text import Text
 
-from cortext import Hit, Recall
+from cortext import Hit, Recall, StageScores
 from cortext.cli import command, terminal
 from cortext.cli.output import Column, number, print_table, recall_fields
 from cortext.cli.stores import open_existing
 from cortext.cli.times import iso, short
-from cortext.engine import STAGES
 
 __all__ = ["recall"]
 
-DIGITS = {stage: 2 if stage == "lexical" else 3 for stage in STAGES}
+DIGITS = {field.name: 2 if field.name == "lexical" else 3 for field in fields(StageScores)}
 SNIPPET = 400
 
 # Words that many questions have; marking them would hide the ones that matter.
@@ -54,6 +54,13 @@ def snippet(text: str, words: re.Pattern[str] | None, limit: int) -> str:
     return (more if start else "") + part + (more if start + limit < len(line) else "")
 
 
+def superseded(hit: Hit) -> str:
+    """Return what stands before the text of a message that newer ones replace."""
+    if not hit.superseded_by:
+        return ""
+    return f"[superseded by {', '.join(map(str, hit.superseded_by))}] "
+
+
 def rows(hits: tuple[Hit, ...], query: str, explain: bool, full: bool) -> list[list[str | Text]]:
     """Return the hits as a table's rows."""
     person = terminal.is_terminal()
@@ -63,14 +70,15 @@ def rows(hits: tuple[Hit, ...], query: str, explain: bool, full: bool) -> list[l
         row: list[str | Text] = [number(hit.score, 3)]
         if explain:
             row += [number(getattr(hit.scores, name), digits) for name, digits in DIGITS.items()]
+        mark = superseded(hit)
         row += [short(hit.time) if person else iso(hit.time), hit.session, hit.role]
         if person:
             text = Text(terminal.one_line(hit.text) if full else snippet(hit.text, words, SNIPPET))
             if words:
                 text.highlight_regex(words, style="bold yellow")
-            row.append(text)
+            row.append(Text.assemble((mark, "dim"), text))
         else:
-            row.append(hit.text)
+            row.append(mark + hit.text)
         table.append(row)
     return table
 
@@ -99,6 +107,7 @@ def remarks(result: Recall, explain: bool) -> None:
         'cortext recall memory.db "what is the garage code?"',
         "cortext recall memory.db garage code --limit 3 --session s1",
         "cortext recall memory.db flight --since 2026-05-01 --until 2026-06-01 --explain",
+        "cortext recall memory.db garage code --current-only",
         "cortext recall memory.db garage code --json | jq -r '.hits[].text'",
     ],
 )
@@ -106,6 +115,7 @@ def remarks(result: Recall, explain: bool) -> None:
 @click.argument("query", nargs=-1, required=True)
 @command.limit(10, "Most hits to show.")
 @command.filters
+@click.option("--current-only", is_flag=True, help="Leave out what newer messages supersede.")
 @click.option("--explain", is_flag=True, help="Show the score of each stage and the times.")
 @click.option("--full", is_flag=True, help="Show long texts whole.")
 @command.as_json("Print one JSON object with hits and times.")
@@ -117,6 +127,7 @@ def recall(
     roles: tuple[str, ...],
     since: datetime | None,
     until: datetime | None,
+    current_only: bool,
     explain: bool,
     full: bool,
     as_json: bool,
@@ -124,8 +135,9 @@ def recall(
     """Show the messages in STORE that matter for QUERY, best first.
 
     Without a terminal: score, time, session, role and text, separated by tabs, texts whole
-    (--explain puts the stages' scores after the score). A query that starts with a dash
-    goes after "--". Exit status 0 also when nothing is found.
+    (--explain puts the stages' scores after the score). Before the text of a message that newer
+    ones replace stands "[superseded by ID] ". A query that starts with a dash goes after "--".
+    Exit status 0 also when nothing is found.
     """
     asked = " ".join(query)
     with open_existing(store) as engine:
@@ -136,12 +148,13 @@ def recall(
             roles=list(roles) or None,
             since=since,
             until=until,
+            include_superseded=not current_only,
             explain=explain,
         )
     if as_json:
         terminal.write_line(terminal.json_line(recall_fields(asked, result)))
     elif result.hits:
-        stages = [Column(name, right=True) for name in STAGES] if explain else []
+        stages = [Column(name, right=True) for name in DIGITS] if explain else []
         columns = [Column("time"), Column("session"), Column("role"), Column("text", wide=True)]
         print_table(
             [Column("score", right=True), *stages, *columns],
