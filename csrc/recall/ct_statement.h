@@ -45,7 +45,8 @@ typedef struct ct_stated_word {
     uint16_t is; /* bits, inside ct_statement.c */
     uint8_t kind;
     uint8_t shape;
-    uint8_t opens; /* first of its sentence or clause */
+    uint8_t composed; /* of parts, with punctuation between */
+    uint8_t opens;    /* first of its sentence or clause */
     double number; /* a time in minutes */
 } ct_stated_word;
 
