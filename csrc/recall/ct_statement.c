@@ -31,47 +31,50 @@ typedef struct known {
     uint8_t number;
 } known;
 
-/* Sorted for bsearch. */
+/* Sorted for bsearch.  Of languages other than English "now" and "new", of a few. */
 static const known words[] = {
     {"a.m", FILLER, 0}, {"actually", CUE, 0}, {"additionally", ADDS | FILLER, 0}, {"again", FILLER, 0},
-    {"all", FILLER, 0}, {"also", FILLER | ADDS, 0}, {"am", FILLER, 0}, {"another", ADDS | FILLER, 0},
-    {"anymore", CUE | LASTING, 0}, {"april", MONTH, 0}, {"are", COPULA, 0}, {"ate", PAST, 0},
-    {"august", MONTH, 0}, {"became", CUE, 0}, {"become", CUE, 0}, {"becomes", CUE, 0}, {"began", PAST, 0},
-    {"besides", ADDS | FILLER, 0}, {"bought", PAST, 0}, {"came", PAST, 0}, {"canceled", ENDING, 0},
-    {"cancelled", ENDING, 0}, {"cannot", NEGATION, 0}, {"changed", CUE, 0}, {"changes", CUE, 0},
-    {"closed", ENDING, 0}, {"corrected", CUE, 0}, {"correction", CUE, 0}, {"costs", COPULA, 0},
-    {"december", MONTH, 0}, {"decreased", CUE, 0}, {"delayed", CUE, 0}, {"did", PAST, 0}, {"different", CUE, 0},
-    {"discontinued", ENDING, 0}, {"dr", FILLER, 0}, {"dropped", ENDING, 0}, {"drove", PAST, 0},
-    {"eight", NUMBER, 8}, {"eighteen", NUMBER, 18}, {"eleven", NUMBER, 11}, {"extended", CUE, 0},
-    {"february", MONTH, 0}, {"fifteen", NUMBER, 15}, {"five", NUMBER, 5}, {"flew", PAST, 0}, {"found", PAST, 0},
-    {"four", NUMBER, 4}, {"fourteen", NUMBER, 14}, {"friday", DAY, 0}, {"friday's", DAY, 0},
-    {"fridays", DAY, 0}, {"gave", PAST, 0}, {"get", FILLER, 0}, {"goes", COPULA, 0}, {"gone", ENDING, 0},
-    {"got", FILLER | PAST, 0}, {"had", COPULA | PAST, 0}, {"has", COPULA, 0}, {"have", COPULA, 0},
-    {"increased", CUE, 0}, {"instead", CUE, 0}, {"is", COPULA, 0}, {"january", MONTH, 0}, {"july", MONTH, 0},
-    {"june", MONTH, 0}, {"just", FILLER, 0}, {"let", FILLER, 0}, {"lets", FILLER, 0},
-    {"longer", CUE | NEGATION | LASTING, 0}, {"lost", PAST, 0}, {"lowered", CUE, 0}, {"made", PAST, 0},
-    {"march", MONTH, 0}, {"may", MONTH, 0}, {"met", PAST, 0}, {"misread", CUE, 0}, {"mistake", CUE, 0},
-    {"mistaken", CUE, 0}, {"monday", DAY, 0}, {"monday's", DAY, 0}, {"mondays", DAY, 0}, {"moved", CUE, 0},
-    {"mr", FILLER, 0}, {"mrs", FILLER, 0}, {"never", NEGATION, 0}, {"new", CUE, 0}, {"nine", NUMBER, 9},
-    {"nineteen", NUMBER, 19}, {"no", NEGATION, 0}, {"not", NEGATION, 0}, {"november", MONTH, 0},
-    {"now", CUE, 0}, {"o'clock", FILLER, 0}, {"october", MONTH, 0}, {"off", ENDING, 0}, {"one", FILLER, 0},
-    {"p.m", FILLER, 0}, {"paid", PAST, 0}, {"per", FILLER, 0}, {"please", FILLER, 0}, {"pm", FILLER, 0},
-    {"postponed", CUE, 0}, {"prof", FILLER, 0}, {"pushed", CUE, 0}, {"quit", ENDING, 0}, {"raised", CUE, 0},
-    {"ran", PAST, 0}, {"read", PAST, 0}, {"really", FILLER, 0}, {"removed", ENDING, 0}, {"renamed", CUE, 0},
-    {"replaced", CUE, 0}, {"rescheduled", CUE, 0}, {"reset", CUE, 0}, {"resigned", ENDING, 0},
-    {"retired", ENDING, 0}, {"saturday", DAY, 0}, {"saturday's", DAY, 0}, {"saturdays", DAY, 0},
-    {"saw", PAST, 0}, {"sent", PAST, 0}, {"september", MONTH, 0}, {"seven", NUMBER, 7},
-    {"seventeen", NUMBER, 17}, {"since", CUE, 0}, {"six", NUMBER, 6}, {"sixteen", NUMBER, 16},
-    {"slipped", CUE, 0}, {"sold", ENDING, 0}, {"sorry", CUE, 0}, {"still", FILLER, 0}, {"stopped", ENDING, 0},
-    {"sunday", DAY, 0}, {"sunday's", DAY, 0}, {"sundays", DAY, 0}, {"swapped", CUE, 0}, {"switched", CUE, 0},
-    {"ten", NUMBER, 10}, {"thirteen", NUMBER, 13}, {"three", NUMBER, 3}, {"thursday", DAY, 0},
-    {"thursday's", DAY, 0}, {"thursdays", DAY, 0}, {"today", FILLER, 0}, {"tonight", FILLER, 0},
-    {"too", ADDS | FILLER, 0}, {"took", PAST, 0}, {"tuesday", DAY, 0}, {"tuesday's", DAY, 0},
-    {"tuesdays", DAY, 0}, {"turned", CUE, 0}, {"twelve", NUMBER, 12}, {"twenty", NUMBER, 20},
-    {"two", NUMBER, 2}, {"up", CUE, 0}, {"updated", CUE, 0}, {"us", FILLER, 0}, {"was", COPULA, 0},
-    {"wednesday", DAY, 0}, {"wednesday's", DAY, 0}, {"wednesdays", DAY, 0}, {"well", FILLER, 0},
-    {"went", PAST, 0}, {"were", COPULA, 0}, {"will", COPULA, 0}, {"without", NEGATION, 0}, {"won", PAST, 0},
-    {"wrong", CUE, 0}, {"wrote", PAST, 0},
+    {"agora", CUE, 0}, {"ahora", CUE, 0}, {"all", FILLER, 0}, {"also", FILLER | ADDS, 0}, {"am", FILLER, 0},
+    {"another", ADDS | FILLER, 0}, {"anymore", CUE | LASTING, 0}, {"april", MONTH, 0}, {"are", COPULA, 0},
+    {"ate", PAST, 0}, {"august", MONTH, 0}, {"became", CUE, 0}, {"become", CUE, 0}, {"becomes", CUE, 0},
+    {"began", PAST, 0}, {"besides", ADDS | FILLER, 0}, {"bought", PAST, 0}, {"came", PAST, 0},
+    {"canceled", ENDING, 0}, {"cancelled", ENDING, 0}, {"cannot", NEGATION, 0}, {"changed", CUE, 0},
+    {"changes", CUE, 0}, {"closed", ENDING, 0}, {"corrected", CUE, 0}, {"correction", CUE, 0},
+    {"costs", COPULA, 0}, {"december", MONTH, 0}, {"decreased", CUE, 0}, {"delayed", CUE, 0}, {"did", PAST, 0},
+    {"different", CUE, 0}, {"discontinued", ENDING, 0}, {"dr", FILLER, 0}, {"dropped", ENDING, 0},
+    {"drove", PAST, 0}, {"eight", NUMBER, 8}, {"eighteen", NUMBER, 18}, {"eleven", NUMBER, 11},
+    {"extended", CUE, 0}, {"february", MONTH, 0}, {"fifteen", NUMBER, 15}, {"five", NUMBER, 5},
+    {"flew", PAST, 0}, {"found", PAST, 0}, {"four", NUMBER, 4}, {"fourteen", NUMBER, 14}, {"friday", DAY, 0},
+    {"friday's", DAY, 0}, {"fridays", DAY, 0}, {"gave", PAST, 0}, {"get", FILLER, 0}, {"goes", COPULA, 0},
+    {"gone", ENDING, 0}, {"got", FILLER | PAST, 0}, {"had", COPULA | PAST, 0}, {"has", COPULA, 0},
+    {"have", COPULA, 0}, {"increased", CUE, 0}, {"instead", CUE, 0}, {"is", COPULA, 0}, {"january", MONTH, 0},
+    {"jetzt", CUE, 0}, {"july", MONTH, 0}, {"june", MONTH, 0}, {"just", FILLER, 0}, {"let", FILLER, 0},
+    {"lets", FILLER, 0}, {"longer", CUE | NEGATION | LASTING, 0}, {"lost", PAST, 0}, {"lowered", CUE, 0},
+    {"made", PAST, 0}, {"maintenant", CUE, 0}, {"march", MONTH, 0}, {"may", MONTH, 0}, {"met", PAST, 0},
+    {"misread", CUE, 0}, {"mistake", CUE, 0}, {"mistaken", CUE, 0}, {"monday", DAY, 0}, {"monday's", DAY, 0},
+    {"mondays", DAY, 0}, {"moved", CUE, 0}, {"mr", FILLER, 0}, {"mrs", FILLER, 0}, {"neue", CUE, 0},
+    {"neuer", CUE, 0}, {"neues", CUE, 0}, {"never", NEGATION, 0}, {"new", CUE, 0}, {"nine", NUMBER, 9},
+    {"nineteen", NUMBER, 19}, {"no", NEGATION, 0}, {"not", NEGATION, 0}, {"nouveau", CUE, 0},
+    {"nouvelle", CUE, 0}, {"nova", CUE, 0}, {"november", MONTH, 0}, {"novo", CUE, 0}, {"now", CUE, 0},
+    {"nueva", CUE, 0}, {"nuevo", CUE, 0}, {"nuova", CUE, 0}, {"nuovo", CUE, 0}, {"o'clock", FILLER, 0},
+    {"october", MONTH, 0}, {"off", ENDING, 0}, {"one", FILLER, 0}, {"ora", CUE, 0}, {"p.m", FILLER, 0},
+    {"paid", PAST, 0}, {"per", FILLER, 0}, {"please", FILLER, 0}, {"pm", FILLER, 0}, {"postponed", CUE, 0},
+    {"prof", FILLER, 0}, {"pushed", CUE, 0}, {"quit", ENDING, 0}, {"raised", CUE, 0}, {"ran", PAST, 0},
+    {"read", PAST, 0}, {"really", FILLER, 0}, {"removed", ENDING, 0}, {"renamed", CUE, 0}, {"replaced", CUE, 0},
+    {"rescheduled", CUE, 0}, {"reset", CUE, 0}, {"resigned", ENDING, 0}, {"retired", ENDING, 0},
+    {"saturday", DAY, 0}, {"saturday's", DAY, 0}, {"saturdays", DAY, 0}, {"saw", PAST, 0}, {"sent", PAST, 0},
+    {"september", MONTH, 0}, {"seven", NUMBER, 7}, {"seventeen", NUMBER, 17}, {"since", CUE, 0},
+    {"six", NUMBER, 6}, {"sixteen", NUMBER, 16}, {"slipped", CUE, 0}, {"sold", ENDING, 0}, {"sorry", CUE, 0},
+    {"still", FILLER, 0}, {"stopped", ENDING, 0}, {"sunday", DAY, 0}, {"sunday's", DAY, 0}, {"sundays", DAY, 0},
+    {"swapped", CUE, 0}, {"switched", CUE, 0}, {"ten", NUMBER, 10}, {"thirteen", NUMBER, 13},
+    {"three", NUMBER, 3}, {"thursday", DAY, 0}, {"thursday's", DAY, 0}, {"thursdays", DAY, 0},
+    {"today", FILLER, 0}, {"tonight", FILLER, 0}, {"too", ADDS | FILLER, 0}, {"took", PAST, 0},
+    {"tuesday", DAY, 0}, {"tuesday's", DAY, 0}, {"tuesdays", DAY, 0}, {"turned", CUE, 0},
+    {"twelve", NUMBER, 12}, {"twenty", NUMBER, 20}, {"two", NUMBER, 2}, {"updated", CUE, 0},
+    {"us", FILLER, 0}, {"was", COPULA, 0}, {"wednesday", DAY, 0}, {"wednesday's", DAY, 0},
+    {"wednesdays", DAY, 0}, {"well", FILLER, 0}, {"went", PAST, 0}, {"were", COPULA, 0}, {"will", COPULA, 0},
+    {"without", NEGATION, 0}, {"won", PAST, 0}, {"wrong", CUE, 0}, {"wrote", PAST, 0}, {"новая", CUE, 0},
+    {"новое", CUE, 0}, {"новый", CUE, 0}, {"теперь", CUE, 0},
 };
 
 static int by_word(const void *key, const void *entry) { return strcmp(key, ((const known *)entry)->word); }
@@ -524,6 +527,13 @@ static const ct_stated_word *beside(const ct_statement *said, size_t place, int 
     }
 }
 
+/* "won't quit" */
+static int is_negated(const ct_statement *said, size_t place) {
+    for (; place > 0 && !said->words[place].opens; place--)
+        if (said->words[place - 1].is & NEGATION) return 1;
+    return 0;
+}
+
 /* A word of the older at which the newer says no, or that it is over. */
 static const ct_stated_word *find_ended(const alignment *of) {
     const ct_statement *older = of->older.said, *newer = of->newer.said;
@@ -532,8 +542,9 @@ static const ct_stated_word *find_ended(const alignment *of) {
     for (size_t i = 0; i < newer->count; i++) {
         const ct_stated_word *word = &newer->words[i], *before = NULL, *behind = NULL;
         int particle = strcmp(word->folded, "off") == 0;
-        if (word->is & ENDING) before = beside(newer, i, -1);
-        if ((word->is & NEGATION) || ((word->is & ENDING) && !particle)) behind = beside(newer, i, 1);
+        int ends = (word->is & ENDING) && !is_negated(newer, i);
+        if (ends) before = beside(newer, i, -1);
+        if ((word->is & NEGATION) || (ends && !particle)) behind = beside(newer, i, 1);
         if (before && holds(older, before)) return before;
         if (behind && holds(older, behind)) return behind;
     }
@@ -599,6 +610,16 @@ static int exchanges_kinds(const alignment *of, size_t gap) {
     return 0;
 }
 
+/* In the clause of the value. */
+static int has_alone_before(const side *of, size_t gap, size_t value) {
+    for (size_t i = value; i-- > 0 && of->gap[i] == gap;) {
+        for (size_t k = of->content[i] + 1; k <= of->content[i + 1]; k++)
+            if (of->said->words[k].opens) return 0;
+        if (of->alone[i]) return 1;
+    }
+    return 0;
+}
+
 static int has_alone_behind(const side *of, size_t gap, size_t value) {
     for (size_t i = value + 1; i < of->count && of->gap[i] == gap; i++)
         if (of->alone[i] && word_of(of, i)->kind != CT_WORD_MONTH) return 1;
@@ -610,13 +631,13 @@ static int has_alone_behind(const side *of, size_t gap, size_t value) {
 static int is_qualified(const alignment *of, size_t gap, size_t old, size_t new) {
     for (size_t k = 1; k < of->anchor_count; k++)
         if (k != gap && first_alone(&of->newer, k) != NOWHERE) return 1;
-    return (gap > 0 && first_alone(&of->newer, gap) != new) ||
+    return (gap > 0 && has_alone_before(&of->newer, gap, new)) ||
            (has_alone_behind(&of->older, gap, old) && has_alone_behind(&of->newer, gap, new));
 }
 
 static int exchanges_value(const alignment *of, size_t gap, size_t old, size_t new) {
     /* What stands before the value on both sides may be what they are about. */
-    if (first_alone(&of->older, gap) != old && first_alone(&of->newer, gap) != new) return 0;
+    if (has_alone_before(&of->older, gap, old) && has_alone_before(&of->newer, gap, new)) return 0;
     if (is_identifier(of, old)) return 0;
     if (!of->cued && (is_event(of) || exchanges_kinds(of, gap) || is_qualified(of, gap, old, new))) return 0;
     /* One word in common is little: then the older must say nothing else. */
