@@ -508,6 +508,13 @@ static int find_exchange(const alignment *of, size_t gap, size_t *old, size_t *n
     return 0;
 }
 
+/* How many of the query's words only this one has. */
+static size_t asks_for(const side *of, const ct_statement *query) {
+    size_t count = 0;
+    for (size_t i = 0; i < of->count; i++) count += of->alone[i] && holds(query, word_of(of, i));
+    return count;
+}
+
 /* A name, number or date that the query asks about and that only one of the two has. */
 static int query_tells_apart(const side *of, const ct_statement *query) {
     for (size_t i = 0; i < of->count; i++)
@@ -702,6 +709,7 @@ ct_statement_pair ct_statement_compare(const ct_statement *older, const ct_state
     lay_out(older, newer, &both);
     pair.shared = both.shared;
     pair.missing = count_alone(&both.older);
+    pair.asked = asks_for(&both.older, query) > asks_for(&both.newer, query);
     /* What shares less than it lacks is about something else. */
     if (!both.shared || count_more(&both.older) > both.shared + 1) return pair;
     if (query_tells_apart(&both.older, query) || query_tells_apart(&both.newer, query)) return pair;

@@ -64,6 +64,7 @@ void ct_statement_read(const char *text, size_t bytes, ct_statement *out);
 typedef struct ct_statement_pair {
     size_t shared;  /* content words of the older that the newer has */
     size_t missing; /* those that it has not */
+    int asked;      /* of the query's words the older has more of its own than the newer */
     int changes;    /* as far as words can tell, the newer replaces or ends what the older says */
 } ct_statement_pair;
 
