@@ -228,7 +228,8 @@ static void read_number(ct_stated_word *word) {
                                                                                               : CT_NUMBER_PLAIN;
     } else if (whole && *rest == '.' && all_digits(rest + 1, strlen(rest + 1))) {
         word->shape = CT_NUMBER_PLAIN;
-    } else if (whole && (!strcmp(rest, "st") || !strcmp(rest, "nd") || !strcmp(rest, "rd") || !strcmp(rest, "th"))) {
+    } else if (whole && (!strcmp(rest, "st") || !strcmp(rest, "nd") || !strcmp(rest, "rd") ||
+                         !strcmp(rest, "th"))) {
         word->shape = CT_NUMBER_ORDINAL;
         word->stem = (uint16_t)whole;
     } else {
@@ -242,7 +243,8 @@ static uint16_t stem_of(const ct_stated_word *word) {
     if (ends_with(word, "'s")) bytes -= 2;
     for (size_t i = 0; i < COUNT(ends); i++) {
         size_t end = strlen(ends[i]);
-        if (bytes >= end + 3 && memcmp(word->folded + bytes - end, ends[i], end) == 0) return (uint16_t)(bytes - end);
+        if (bytes >= end + 3 && memcmp(word->folded + bytes - end, ends[i], end) == 0)
+            return (uint16_t)(bytes - end);
     }
     return (uint16_t)bytes;
 }
@@ -325,7 +327,8 @@ void ct_statement_read(const char *text, size_t bytes, ct_statement *out) {
         word->bytes = (uint16_t)taken;
         used += taken + 1;
         classify(word, first);
-        if (out->count > 1 && !strcmp(word->folded, "more") && !strcmp(word[-1].folded, "any")) word->is |= LASTING;
+        if (out->count > 1 && !strcmp(word->folded, "more") && !strcmp(word[-1].folded, "any"))
+            word->is |= LASTING;
         if (is_content(word)) out->beginnings |= beginning_of(word);
         opens = 0;
     }
@@ -344,12 +347,13 @@ static int same_number(const ct_stated_word *a, const ct_stated_word *b) {
     return apart < 1e-9 || (is_time && apart > 720 - 1e-9 && apart < 720 + 1e-9);
 }
 
-/* Of names, numbers and composed words ("feature/a") the whole must agree, of other words a long beginning will do ("retry",
- * "retries"). */
+/* Of names, numbers and composed words ("feature/a") the whole must agree, of other words a long
+ * beginning will do ("retry", "retries"). */
 static int same(const ct_stated_word *a, const ct_stated_word *b) {
-    if (a->folded[0] != b->folded[0]) return a->kind == CT_WORD_NUMBER && b->kind == CT_WORD_NUMBER && same_number(a, b);
     if (a->kind == CT_WORD_NUMBER || b->kind == CT_WORD_NUMBER) return a->kind == b->kind && same_number(a, b);
-    size_t least = a->stem < b->stem ? a->stem : b->stem, most = a->stem < b->stem ? b->stem : a->stem, common = 0;
+    if (a->folded[0] != b->folded[0]) return 0;
+    size_t least = a->stem < b->stem ? a->stem : b->stem, most = a->stem < b->stem ? b->stem : a->stem;
+    size_t common = 0;
     while (common < least && a->folded[common] == b->folded[common]) common++;
     if (common == most) return 1;
     if (a->kind == CT_WORD_NAME || b->kind == CT_WORD_NAME || a->composed || b->composed) return 0;
@@ -597,8 +601,8 @@ static int is_identifier(const alignment *of, size_t old) {
 static int is_in_date(const side *of, size_t i) {
     if (word_of(of, i)->kind != CT_WORD_MONTH) return 0;
     for (size_t j = i ? i - 1 : 0; j < of->count && j <= i + 1; j++) {
-        size_t apart = of->content[j] > of->content[i] ? of->content[j] - of->content[i] : of->content[i] - of->content[j];
-        if (word_of(of, j)->kind == CT_WORD_NUMBER && apart <= 2) return 1;
+        if (word_of(of, j)->kind != CT_WORD_NUMBER) continue;
+        if (of->content[j] <= of->content[i] + 2 && of->content[i] <= of->content[j] + 2) return 1;
     }
     return 0;
 }
@@ -658,8 +662,8 @@ static int is_one_value(const side *of, size_t *value) {
     *value = NOWHERE;
     for (size_t i = 0; i < of->count; i++) {
         if (!of->alone[i]) continue;
-        if (last != NOWHERE && (of->content[i] != of->content[last] + 1 || word_of(of, i)->kind != word_of(of, last)->kind))
-            return 0;
+        if (last != NOWHERE && of->content[i] != of->content[last] + 1) return 0;
+        if (last != NOWHERE && word_of(of, i)->kind != word_of(of, last)->kind) return 0;
         if (last == NOWHERE) *value = i;
         last = i;
     }

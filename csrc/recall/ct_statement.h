@@ -7,8 +7,9 @@
  * 204", "Ben's room is 214").  The other kind of change ends what the older says ("no longer").
  *
  * Numbers, dates and times are found in any language and in the digits of the common scripts.  Cue
- * words, negations, names by their capital and what counts as a content word are known in English
- * only; in other languages less is found, not more. */
+ * words, endings, negations, number words and what counts as a content word are known in English only
+ * ("now" and "new" in a few languages more), names by a capital inside a sentence; where a language
+ * is not known, less is found rather than more. */
 #ifndef CT_STATEMENT_H
 #define CT_STATEMENT_H
 

@@ -203,7 +203,8 @@ static void judge_codes(judging *state) {
             if (!state->changed[i][j] && !state->alike[i][j]) continue;
             if (lead(state, older, newer) > LEAD_OLDER) continue;
             double near = fmax(nearness(state, older, newer), nearness(state, newer, older));
-            state->linked[i][j] = state->changed[i][j] && near >= NEAR_LINK && lead(state, newer, older) <= LEAD_NEWER;
+            state->linked[i][j] =
+                state->changed[i][j] && near >= NEAR_LINK && lead(state, newer, older) <= LEAD_NEWER;
             state->preferred[i][j] = state->alike[i][j] && near >= NEAR_BONUS;
         }
 }
