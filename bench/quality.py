@@ -60,7 +60,7 @@ LAYOUTS = {
 
 def parse_rows(_context: click.Context, _option: click.Parameter, value: str) -> list[str]:
     rows = [part.strip() for part in value.split(",")]
-    unknown = set(rows) - set(rankers.ROWS)
+    unknown = set(rows) - set(rankers.ABLATION)
     if unknown:
         raise click.BadParameter(f"no such row: {', '.join(sorted(unknown))}")
     return rows
@@ -71,6 +71,7 @@ def parse_rows(_context: click.Context, _option: click.Parameter, value: str) ->
 @click.option("--format", "layout", type=click.Choice(list(LAYOUTS)), required=True)
 @click.option("--limit", type=click.IntRange(1), help="Ask only so many questions, the first.")
 @click.option("--rows", callback=parse_rows, default=",".join(rankers.ROWS), help="To compare.")
+@click.option("--ablate", is_flag=True, help="Compare the engine without each of its stages.")
 @click.option("--model", help="A GGUF file or a model's name; default: the bundled one.")
 @click.option("--cache", type=click.Path(dir_okay=False), help="Keep embeddings between runs.")
 @click.option(
@@ -85,6 +86,7 @@ def main(
     layout: str,
     limit: int | None,
     rows: list[str],
+    ablate: bool,
     model: str | None,
     cache: str | None,
     keep: Path | None,
@@ -92,6 +94,7 @@ def main(
     each: bool,
 ) -> None:
     console = report.tables(json_path)
+    rows = list(rankers.ABLATION) if ablate else rows
     read, score, depth, own = LAYOUTS[layout]
     if own == bool(paths):
         raise click.UsageError(f"{layout} {'has data of its own, no' if own else 'needs a'} PATH")

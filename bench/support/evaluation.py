@@ -50,7 +50,7 @@ def evaluate(
                 ways = {row: rankers.make(row, haystack, engine, depth) for row in rows}
                 for question in haystack.questions:
                     for row, rank in ways.items():
-                        scores = score(question, rank(question.text), count)
+                        scores = score(question, rank(question), count)
                         board.add(f"{haystack.name}/{question.name}", row, scores)
                     done += 1
                     asking(done, total)

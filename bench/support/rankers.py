@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Literal
 
 import cortext
+from cortext.engine import STAGES, Stage
 from support.bm25 import Bm25
-from support.haystacks import Haystack
+from support.haystacks import Haystack, Question
 
-__all__ = ["ROWS", "Ranked", "Ranker", "make", "needs_vectors"]
+__all__ = ["ABLATION", "ROWS", "Ranked", "Ranker", "make", "needs_vectors"]
 
-Stage = Literal["dense", "lexical"]
-STAGES: dict[str, Sequence[Stage] | None] = {
-    "engine": None,  # as users call it
+USED: dict[str, Collection[Stage]] = {
+    "engine": STAGES,  # as users call it
     "dense only": ("dense",),
     "BM25 only": ("lexical",),
 }
 REFERENCE = "reference BM25"
-ROWS = (*STAGES, REFERENCE)
+ROWS = (*USED, REFERENCE)
+
+# Each stage left out of the whole, and each added to those before it.
+USED |= {f"without {stage}": [other for other in STAGES if other != stage] for stage in STAGES}
+USED |= {f"... + {stage}": STAGES[: place + 1] for place, stage in enumerate(STAGES) if place}
+ABLATION = (*USED, REFERENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class Ranked:
     superseded_by: tuple[str, ...] = ()  # turns it says have replaced it
 
 
-Ranker = Callable[[str], list[Ranked]]
+Ranker = Callable[[Question], list[Ranked]]
 
 
 def needs_vectors(row: str) -> bool:
@@ -44,17 +48,20 @@ def make(row: str, haystack: Haystack, engine: cortext.Engine, limit: int) -> Ra
     """The ranker of a row over a store that holds the haystack."""
     if row == REFERENCE:
         return _reference(haystack, limit)
-    return _recall(engine, STAGES[row], limit, wait_ms=200 if needs_vectors(row) else 0)
+    return _recall(engine, USED[row], limit, wait_ms=200 if needs_vectors(row) else 0)
 
 
 def _recall(
-    engine: cortext.Engine, stages: Sequence[Stage] | None, limit: int, *, wait_ms: int
+    engine: cortext.Engine, stages: Collection[Stage], limit: int, *, wait_ms: int
 ) -> Ranker:
-    def rank(question: str) -> list[Ranked]:
-        if stages is None:
-            found = engine.recall(question, limit=limit)
-        else:
-            found = engine.recall(question, limit=limit, stages=stages, wait_ms=wait_ms)
+    def rank(question: Question) -> list[Ranked]:
+        found = engine.recall(
+            question.text,
+            limit=limit,
+            stages=stages,
+            wait_ms=wait_ms,
+            reference_time=question.time,
+        )
         return [
             Ranked(hit.uid or "", hit.session, hit.text, _superseded_by(engine, hit))
             for hit in found.hits
@@ -72,8 +79,8 @@ def _reference(haystack: Haystack, limit: int) -> Ranker:
     turns = haystack.turns
     index = Bm25([f"{turn.role} {turn.text}" for turn in turns], words=haystack.words)
 
-    def rank(question: str) -> list[Ranked]:
-        found = (turns[i] for i in index.rank(question, limit))
+    def rank(question: Question) -> list[Ranked]:
+        found = (turns[i] for i in index.rank(question.text, limit))
         return [Ranked(turn.uid, turn.session, turn.text) for turn in found]
 
     return rank

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import time as clock
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from cortext import _native
 from cortext.engine import convert
+from cortext.engine.named_times import named_times
 from cortext.engine.types import Hit, Message, NewMessage, Recall, Stats, Timings
 from cortext.errors import ClosedError, InputError
 from cortext.models import Model, load
@@ -219,6 +221,8 @@ class Engine:
         roles: str | Sequence[str] | None = None,
         since: datetime | int | None = None,
         until: datetime | int | None = None,
+        reference_time: datetime | int | None = None,
+        as_of: datetime | int | None = None,
         wait_ms: int = 200,
         explain: bool = False,
         stages: Collection[Stage] = STAGES,
@@ -232,6 +236,11 @@ class Engine:
             score ranks within this recall and is no measure of confidence.
         session, roles, since, until: as in `messages`; they restrict
             the search itself, so `limit` hits come back whenever that many messages pass.
+        reference_time: what "yesterday" in the query counts from; default: `as_of`, else now.
+            Messages near a time that the query names are preferred, others are not cut off;
+            see `cortext.dates` for what is understood.  A time in "after my trip" is that of the
+            message which best matches "my trip", at the cost of a second search.
+        as_of: answer as if it were then: messages that are later are hidden.
         wait_ms: longest wait for messages that are not embedded yet.  Those still waiting are
             found by their words only, and counted in Recall.pending.
         explain: give each hit the scores of the stages.
@@ -241,16 +250,26 @@ class Engine:
         """
         if isinstance(stages, str) or not set(stages) <= set(STAGES):
             raise InputError(f"stages is {stages!r}; it must be some of {', '.join(STAGES)}")
-        found = self._handle.recall(
-            query,
+        until_ms = convert.to_optional_milliseconds(until, "until")
+        as_of_ms = convert.to_optional_milliseconds(as_of, "as_of")
+        reference_ms = convert.to_optional_milliseconds(reference_time, "reference_time")
+        if as_of_ms is not None:
+            until_ms = as_of_ms + 1 if until_ms is None else min(until_ms, as_of_ms + 1)
+            reference_ms = as_of_ms if reference_ms is None else reference_ms
+        search = functools.partial(
+            self._handle.recall,
             sessions=convert.to_names(session, "session"),
             roles=convert.to_names(roles, "roles"),
             since_ms=convert.to_optional_milliseconds(since, "since"),
-            until_ms=convert.to_optional_milliseconds(until, "until"),
+            until_ms=until_ms,
+        )
+        used = set(stages)
+        found = search(
+            query,
             limit=_checked_int(limit, "limit"),
             wait_ms=_checked_int(wait_ms, "wait_ms"),
-            stages=set(stages),
-            dates_ms=(),
+            stages=used,
+            dates_ms=named_times(query, reference_ms, search) if "date" in used else (),
         )
         hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
         wait, encode, dense, lexical, late, fetch, total = (ns / 1e6 for ns in found.timings_ns)

@@ -28,9 +28,10 @@ static const double lent_words[] = {0.7, 0.5};
 #define READ_FACTOR 2
 #define READ_LEAST 40
 
-/* A message this long before or behind a time that the query names is half as near as one in it, and
- * so is one at a distance of the named span's own length. */
-#define NEAR_MS 86400000.0
+/* A message that is a span's own length before or behind it is half as near as one in it; of a span
+ * that is very short or open this long. */
+#define NEAR_LEAST_MS (1 * 86400000.0)
+#define NEAR_MOST_MS (30 * 86400000.0)
 
 typedef struct run {
     const ct_recall_parts *parts;
@@ -144,7 +145,7 @@ static double nearness(const run *state, int64_t time_ms) {
         double away = 0, width = (double)span->end_ms - (double)span->start_ms;
         if (time_ms < span->start_ms) away = (double)span->start_ms - (double)time_ms;
         else if (time_ms >= span->end_ms) away = (double)time_ms - (double)span->end_ms;
-        double near = exp2(-away / fmax(width, NEAR_MS));
+        double near = exp2(-away / fmin(fmax(width, NEAR_LEAST_MS), NEAR_MOST_MS));
         if (near > nearest) nearest = near;
     }
     return nearest;
