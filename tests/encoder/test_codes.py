@@ -38,7 +38,9 @@ def projected(model: Model, vectors: Any) -> Any:
 
 def stored_codes(path: Path) -> list[Any]:
     db = sqlite3.connect(path)
-    found = db.execute("SELECT codes FROM token JOIN chunk ON id = chunk_id ORDER BY message_id, seq")
+    found = db.execute(
+        "SELECT codes FROM token JOIN chunk ON id = chunk_id ORDER BY message_id, seq"
+    )
     codes = [np.frombuffer(blob, dtype=np.uint8).reshape(-1, 24) for (blob,) in found]
     db.close()
     return codes
@@ -161,7 +163,7 @@ def test_cache_keeps_codes(tmp_path: Path, model: Model) -> None:
             "UPDATE vector SET value = zeroblob(length(value))",
             "UPDATE vector SET value = substr(value, 1, 1536)",
             "UPDATE vector SET value = value || x'00'",
-            "UPDATE vector SET value = CAST(substr(value, 1, 1700) || x'01' || substr(value, 1702) AS BLOB)",
+            "UPDATE vector SET value = CAST(substr(value, 2) || x'01' AS BLOB)",
             "UPDATE vector SET value = x''",
             "DROP TABLE vector",
         ]
@@ -200,7 +202,14 @@ def test_queries_and_passages_share_no_wrong_codes(tmp_path: Path, model: Model)
 
 @pytest.mark.parametrize(
     ("bits", "dimension", "vocabulary"),
-    [(192, 383, 100), (192, 385, 100), (100, 384, 100), (0, 384, 100), (1088, 384, 9), (64, 384, 0)],
+    [
+        (192, 383, 100),
+        (192, 385, 100),
+        (100, 384, 100),
+        (0, 384, 100),
+        (1088, 384, 9),
+        (64, 384, 0),
+    ],
 )
 def test_basis_of_another_size(model: Model, bits: int, dimension: int, vocabulary: int) -> None:
     binding = llama.load(model.path, context=model.spec.context, threads=1, wordpiece=True)

@@ -1,4 +1,4 @@
-"""The token basis: made from what the repository holds, and refused unless whole and the model's."""
+"""The token basis: made from what the repository holds, refused unless whole and the model's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Late scores: every level gives the scalar twin's floats, and they are close to the real cosines."""
+"""Late scores: every level gives the scalar twin's floats, close to the real cosines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def made_up(seed: int, bits: int, tokens: int, counts: list[int]) -> tuple[Any, 
     vectors = random.standard_normal((tokens, bits)) ** 3
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     codes = random.integers(0, 2**64, (sum(counts), bits // 64), dtype=np.uint64)
-    codes[random.random(codes.shape) < 0.05] = random.choice(np.array([0, 2**64 - 1], dtype=np.uint64))
+    codes[random.random(codes.shape) < 0.05] = random.choice(
+        np.array([0, 2**64 - 1], dtype=np.uint64)
+    )
     return vectors.astype(np.float32), codes, np.array(counts, dtype=np.uintp)
 
 

@@ -41,7 +41,7 @@ class Store:
     def read(self, chunk_ids: list[int], words: int = WORDS) -> dict[int, Any]:
         found: dict[int, Any] = {}
 
-        @self.ffi.callback("int(void *, size_t, const uint64_t *, size_t)")  # type: ignore[untyped-decorator]
+        @self.ffi.callback("int(void *, size_t, const uint64_t *, size_t)")
         def visit(state: Any, place: int, codes: Any, count: int) -> int:
             data = bytes(self.ffi.buffer(codes, count * words * 8)) if count else b""
             found[chunk_ids[place]] = np.frombuffer(data, dtype=np.uint64).reshape(-1, words)
@@ -56,9 +56,7 @@ class Store:
     def terms(self, ids: list[int]) -> tuple[list[int], int]:
         counts, total = self.ffi.new("int64_t[]", len(ids)), self.ffi.new("int64_t *")
         array = self.ffi.new("int32_t[]", ids)
-        self.internals.call(
-            "ct_store_term_counts", self.store, array, len(ids), counts, total
-        )
+        self.internals.call("ct_store_term_counts", self.store, array, len(ids), counts, total)
         return list(counts), int(total[0])
 
     def put(self, message: int, chunk: int, ids: list[int]) -> None:
@@ -107,9 +105,7 @@ def test_each_chunk_has_a_code_for_each_token(internals: Any, filled: Path, mode
     assert [len(found[id]) for id in ids] == [len(chunk) for chunk in wanted]
 
 
-def test_counts_are_of_chunks_that_hold_a_token(
-    internals: Any, filled: Path, model: Model
-) -> None:
+def test_counts_are_of_chunks_that_hold_a_token(internals: Any, filled: Path, model: Model) -> None:
     chunks = [chunk for text in TEXTS for chunk in chunks_of(model, text)]
     counted = Counter(id for chunk in chunks for id in set(chunk))
     store = Store(internals, filled, model)
@@ -150,9 +146,9 @@ def test_a_chunk_that_is_there_is_not_counted_again(
 def test_damaged_codes(internals: Any, filled: Path, model: Model, damage: str) -> None:
     rows(filled, damage)
     store = Store(internals, filled, model)
-    with pytest.raises(Exception, match="memory.db is damaged: the token codes of") as caught:
+    with pytest.raises(internals.error, match="memory.db is damaged: the token codes of") as caught:
         store.read([1, 2, 3])
-    assert caught.value.status == CORRUPT  # type: ignore[attr-defined]
+    assert caught.value.status == CORRUPT
     assert set(store.read([3, 1])) == {1, 3}, "the reader is whole"
     store.close()
 
@@ -172,9 +168,9 @@ def test_damaged_counts(internals: Any, filled: Path, model: Model) -> None:
     rows(filled, "UPDATE term SET chunks = 'many' WHERE id = 1010")
     store = Store(internals, filled, model)
     assert store.terms([1010])[0] == [0]
-    with pytest.raises(Exception, match="damaged") as caught:
+    with pytest.raises(internals.error, match="damaged") as caught:
         store.terms([1996])
-    assert caught.value.status == CORRUPT  # type: ignore[attr-defined]
+    assert caught.value.status == CORRUPT
     store.close()
 
 
@@ -189,8 +185,8 @@ def test_memory_runs_out(internals: Any, filled: Path, model: Model) -> None:
             internals.lib.ct_fault_allocation(n)
             try:
                 call()
-            except Exception as error:  # noqa: BLE001
-                assert getattr(error, "status", None) == NOMEM, error
+            except internals.error as error:
+                assert error.status == NOMEM  # noqa: PT017
                 assert rows(filled, "SELECT * FROM term ORDER BY id") == before
                 failed += 1
     internals.lib.ct_fault_allocation(0)
@@ -203,10 +199,12 @@ def test_a_message_of_200_characters_fits_in_two_and_a_half_kilobytes(
     path: Path, model: Model
 ) -> None:
     """Everything included: text, words, embedding, token codes, counts."""
-    words = "garden kettle invoice harbour violin lantern meeting pepper saddle window tunnel".split()
+    words = ("garden", "kettle", "invoice", "harbour", "violin", "lantern", "meeting", "pepper")
     texts = []
     for n in range(300):
-        text = " ".join(words[(n * 7 + k * k) % len(words)] + ("s" if k % 3 else "") for k in range(40))
+        text = " ".join(
+            words[(n * 7 + k * k) % len(words)] + ("s" if k % 3 else "") for k in range(40)
+        )
         texts.append(f"{n} {text}"[:200])
     with cortext.open(path, model=model) as mem:
         mem.ingest_many([{"text": text} for text in texts])

@@ -1,6 +1,6 @@
 """Parts of the core that Python does not bind, built as a library of their own for tests.
 
-What is declared to cffi is the headers themselves, so that a test cannot call by an old declaration.
+What is declared to cffi is the headers themselves, so that a test cannot call by an old one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from cffi import FFI
 ROOT = Path(__file__).resolve().parents[2]
 CSRC = ROOT / "csrc"
 FOLDERS = ("base", "simd", "store", "index")
-HEADERS = ("ct.h", "index/ct_index.h", "index/ct_late.h", "store/ct_store.h", "store/ct_vector_store.h")
+HEADERS = (
+    "ct.h",
+    "index/ct_index.h",
+    "index/ct_late.h",
+    "store/ct_store.h",
+    "store/ct_vector_store.h",
+)
 
 
 def declarations() -> str:
@@ -28,8 +34,18 @@ def declarations() -> str:
     return "\n".join(line for line in lines if not line.startswith("#") or constant.match(line))
 
 
+class CoreError(Exception):
+    """A status of the core."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class Internals:
-    """The library; calls that fail raise CoreError."""
+    """The library; calls that fail raise `error`."""
+
+    error = CoreError
 
     def __init__(self, folder: Path) -> None:
         compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
@@ -37,7 +53,7 @@ class Internals:
         sources = [str(path) for name in FOLDERS for path in sorted((CSRC / name).glob("*.c"))]
         subprocess.run(
             [
-                *(compiler[0], "-shared", "-fPIC", "-O1", "-std=c11", "-D_GNU_SOURCE"),
+                *(*compiler, "-shared", "-fPIC", "-O1", "-std=c11", "-D_GNU_SOURCE"),
                 *(f"-I{CSRC}", "-o", str(target), *sources, "-lsqlite3", "-lpthread", "-lm"),
             ],
             check=True,
@@ -53,11 +69,3 @@ class Internals:
         if status:
             assert error.status == status
             raise CoreError(status, self.ffi.string(error.message).decode())
-
-
-class CoreError(Exception):
-    """A status of the core."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
