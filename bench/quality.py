@@ -122,6 +122,8 @@ def main(
     board = evaluate(haystacks, rows=rows, score=score, depth=depth, model=loaded, keep=keep)
     seconds = time.monotonic() - began
     means = board.means()
+    if abstention := board.abstention():
+        means["abstention"] = abstention
     for group, by_row in means.items():
         show(console, group, by_row)
     report.write_json(
@@ -168,7 +170,7 @@ def show(console: Console, group: str, by_row: Means) -> None:
 
 def digits(metric: str) -> int:
     """Decimal places of a metric: shares have three, tokens none."""
-    return 0 if metric.startswith("tok") else 3
+    return 0 if metric.startswith("tok") or metric == "unanswerable" else 3
 
 
 if __name__ == "__main__":

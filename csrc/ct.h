@@ -168,7 +168,8 @@ typedef enum ct_stage {
     CT_STAGE_SPEAKER = 16,  /* who said it, when the query names somebody */
     CT_STAGE_DATE = 32,     /* when it was said, when the query names a time */
     CT_STAGE_QUESTION = 64, /* less for messages that only ask */
-    CT_STAGE_ALL = 127
+    CT_STAGE_CUT = 128,     /* end the list where the evidence ends */
+    CT_STAGE_ALL = 255
 } ct_stage;
 
 /* A span of time, the start included, the end not. */
@@ -274,6 +275,7 @@ size_t ct_result_count(const ct_result *result);
 const ct_row *ct_result_rows(const ct_result *result);
 const ct_timings *ct_result_timings(const ct_result *result);
 int64_t ct_result_pending(const ct_result *result);
+double ct_result_confidence(const ct_result *result); /* 0 to 1: that the store answers the query */
 void ct_result_free(ct_result *result);
 
 /* ---- holders ------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@ from cortext.engine import STAGES, Stage
 from support.bm25 import Bm25
 from support.haystacks import Haystack, Question
 
-__all__ = ["ABLATION", "ROWS", "Ranked", "Ranker", "make", "needs_vectors"]
+__all__ = ["ABLATION", "ROWS", "Ranked", "Ranker", "Ranking", "make", "needs_vectors"]
 
 USED: dict[str, Collection[Stage]] = {
     "engine": STAGES,  # as users call it
@@ -36,7 +36,15 @@ class Ranked:
     superseded_by: tuple[str, ...] = ()  # turns it says have replaced it
 
 
-Ranker = Callable[[Question], list[Ranked]]
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Turns, best first, and how sure the ranker is that they answer; None: it does not say."""
+
+    turns: list[Ranked]
+    confidence: float | None = None
+
+
+Ranker = Callable[[Question], Ranking]
 
 
 def needs_vectors(row: str) -> bool:
@@ -54,7 +62,7 @@ def make(row: str, haystack: Haystack, engine: cortext.Engine, limit: int) -> Ra
 def _recall(
     engine: cortext.Engine, stages: Collection[Stage], limit: int, *, wait_ms: int
 ) -> Ranker:
-    def rank(question: Question) -> list[Ranked]:
+    def rank(question: Question) -> Ranking:
         found = engine.recall(
             question.text,
             limit=limit,
@@ -62,10 +70,11 @@ def _recall(
             wait_ms=wait_ms,
             reference_time=question.time,
         )
-        return [
+        turns = [
             Ranked(hit.uid or "", hit.session, hit.text, _superseded_by(engine, hit))
             for hit in found.hits
         ]
+        return Ranking(turns, found.confidence)
 
     return rank
 
@@ -79,8 +88,8 @@ def _reference(haystack: Haystack, limit: int) -> Ranker:
     turns = haystack.turns
     index = Bm25([f"{turn.role} {turn.text}" for turn in turns], words=haystack.words)
 
-    def rank(question: Question) -> list[Ranked]:
+    def rank(question: Question) -> Ranking:
         found = (turns[i] for i in index.rank(question.text, limit))
-        return [Ranked(turn.uid, turn.session, turn.text) for turn in found]
+        return Ranking([Ranked(turn.uid, turn.session, turn.text) for turn in found])
 
     return rank

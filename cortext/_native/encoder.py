@@ -105,9 +105,7 @@ class EncoderHandle:
                 ffi.from_buffer("float[]", np.ascontiguousarray(part, dtype=np.float32))
                 for part in (basis.mean, basis.rotation, basis.prior)
             ]
-            token_basis = ffi.new(
-                "ct_token_basis *", (dimension, bits, len(basis.prior), *parts)
-            )
+            token_basis = ffi.new("ct_token_basis *", (dimension, bits, len(basis.prior), *parts))
             options.basis = token_basis
         holder, error = ffi.gc(ffi.new("ct_encoder **"), lib.ct_encoder_drop), new_error()
         check(lib.ct_encoder_open(api, options, holder, error), error)

@@ -18,6 +18,7 @@ _STAGE = {
     "speaker": lib.CT_STAGE_SPEAKER,
     "date": lib.CT_STAGE_DATE,
     "question": lib.CT_STAGE_QUESTION,
+    "cut": lib.CT_STAGE_CUT,
 }
 _OPEN_SINCE, _OPEN_UNTIL = -(2**63), 2**63 - 1
 
@@ -61,6 +62,7 @@ class RecallRows(NamedTuple):
     rows: list[MessageRow]
     pending: int
     timings_ns: tuple[int, int, int, int, int, int, int]
+    confidence: float
 
 
 class StatsRow(NamedTuple):
@@ -290,4 +292,5 @@ class EngineHandle:
                 spent.fetch_ns,
                 spent.total_ns,
             ),
+            float(lib.ct_result_confidence(result)),
         )

@@ -24,7 +24,7 @@ from cortext.models import Model, load
 
 __all__ = ["STAGES", "Engine", "Stage", "open_engine"]
 
-Stage = Literal["dense", "lexical", "late", "context", "speaker", "date", "question"]
+Stage = Literal["dense", "lexical", "late", "context", "speaker", "date", "question", "cut"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 _BUSY_MS = 10_000
@@ -275,6 +275,7 @@ class Engine:
         wait, encode, dense, lexical, late, fetch, total = (ns / 1e6 for ns in found.timings_ns)
         return Recall(
             hits=tuple(hits),
+            confidence=found.confidence,
             pending=found.pending,
             timings=Timings(
                 wait=wait,

@@ -100,12 +100,14 @@ class Timings:
 class Recall:
     """The answer to one recall.  Iterates over its hits.
 
-    hits: best first.
+    hits: best first; they end where the evidence ends, so there may be fewer than `limit`.
+    confidence: 0 to 1, how likely it is that something in the store answers the query.
     pending: messages not embedded yet, so findable by their words only; 0 normally.
     timings: where the time went.
     """
 
     hits: tuple[Hit, ...]
+    confidence: float
     pending: int
     timings: Timings
 

@@ -148,9 +148,7 @@ def load(
         if found is None or found.handle.closed:
             if spec.sha256 is not None:
                 verify(path, spec.sha256)
-            found = Model(
-                path, spec, threads=threads, cache=cache_path, token_basis=token_basis
-            )
+            found = Model(path, spec, threads=threads, cache=cache_path, token_basis=token_basis)
             _loaded[key] = found
         return found
 

@@ -253,7 +253,8 @@ static int validate_lists(const ct_index *index, ct_error *error) {
     size_t listed = 0;
     for (size_t l = 0; l < index->list_count; l++) {
         uint32_t after = NO_ENTRY;
-        for (uint32_t entry = index->lists[l].newest; entry != NO_ENTRY; after = entry, entry = *before_of(index, entry)) {
+        uint32_t entry = index->lists[l].newest;
+        for (; entry != NO_ENTRY; after = entry, entry = *before_of(index, entry)) {
             int64_t id = message_of(index, entry);
             int64_t session = index->blocks[entry / BLOCK_ENTRIES]->session_id[entry % BLOCK_ENTRIES];
             if (listed++ == index->latest.count || *after_of(index, entry) != after ||

@@ -30,8 +30,8 @@ void ct_fuse_score(ct_pool *pool) {
         double meaning = meaning_of(of);
         /* What is not embedded yet is taken to mean as much as its words say. */
         if (isnan(meaning)) meaning = any_meaning ? own * best_meaning : own;
-        double score = meaning + LEXICAL_SHARE * fmax(own, around) + SPEAKER_SHARE * of->speaker +
-                       DATE_SHARE * of->date - QUESTION_SHARE * of->question;
+        of->match = meaning + LEXICAL_SHARE * fmax(own, around) - QUESTION_SHARE * of->question;
+        double score = of->match + SPEAKER_SHARE * of->speaker + DATE_SHARE * of->date;
         /* A match below 0 says no more than "nothing in common". */
         of->score = fmax(score, 0) / (1 + LEXICAL_SHARE + SPEAKER_SHARE + DATE_SHARE);
     }

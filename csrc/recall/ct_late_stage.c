@@ -30,6 +30,7 @@
  * small store cannot tell a rare word from a common one. */
 #define PRIOR_CHUNKS 300.0
 #define WEIGHT_LEAST 0.05
+#define WEIGHT_NAME 0.001f /* a query may be nothing but a name */
 
 typedef struct grain {
     size_t chunk;  /* place of its chunk */
@@ -108,7 +109,7 @@ static float rarity(double chunks, double total) {
     return (float)(weight > WEIGHT_LEAST ? weight : WEIGHT_LEAST);
 }
 
-static int weigh(late *state, const ct_query_tokens *query, ct_error *error) {
+static int weigh(late *state, const ct_query_tokens *query, const ct_speakers *speakers, ct_error *error) {
     const ct_recall_parts *parts = state->parts;
     size_t bits = (size_t)ct_encoder_code_bits(parts->encoder);
     float *vectors = NULL, sum = 0;
@@ -124,6 +125,7 @@ static int weigh(late *state, const ct_query_tokens *query, ct_error *error) {
         order[i].token = i;
         order[i].weight =
             rarity((double)counts[i] + PRIOR_CHUNKS * prior, (double)total + PRIOR_CHUNKS);
+        if (ct_speaker_is_name_token(speakers, query->ids[i])) order[i].weight = WEIGHT_NAME;
     }
     state->tokens = query->count;
     if (state->tokens > TOKENS_MAX) {
@@ -328,11 +330,12 @@ static int score(late *state, const group *of, ct_candidate *candidate, ct_error
     return CT_OK;
 }
 
-int ct_late_stage_run(const ct_recall_parts *parts, const ct_query_tokens *query, int in_context,
-                      int64_t until_ms, ct_pool *pool, ct_error *error) {
+int ct_late_stage_run(const ct_recall_parts *parts, const ct_query_tokens *query,
+                      const ct_speakers *speakers, int in_context, int64_t until_ms, ct_pool *pool,
+                      ct_error *error) {
     late state = {.parts = parts};
     if (!query->count || !pool->count) return CT_OK;
-    int status = weigh(&state, query, error);
+    int status = weigh(&state, query, speakers, error);
     if (!status) status = gather(&state, in_context, until_ms, pool, error);
     if (!status)
         status = ct_store_read_codes(parts->store, state.chunk_ids, state.chunk_count,

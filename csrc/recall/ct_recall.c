@@ -5,6 +5,7 @@
 #include "base/ct_alloc.h"
 #include "base/ct_clock.h"
 #include "base/ct_error.h"
+#include "recall/ct_confidence.h"
 #include "recall/ct_fuse.h"
 #include "recall/ct_late_stage.h"
 #include "recall/ct_lexical.h"
@@ -32,6 +33,11 @@ static const double lent_words[] = {0.7, 0.5};
  * that is very short or open this long. */
 #define NEAR_LEAST_MS (1 * 86400000.0)
 #define NEAR_MOST_MS (30 * 86400000.0)
+
+/* Hits below this part of the best one's score are no evidence, when nothing or all speaks for an
+ * answer in the store. */
+#define CUT_UNSURE 0.75
+#define CUT_SURE 0.5
 
 typedef struct run {
     const ct_recall_parts *parts;
@@ -171,7 +177,8 @@ static void describe(run *state) {
         ct_candidate *candidate = &state->pool.list[i];
         ct_index_message about;
         if (!ct_index_find(state->parts->index, candidate->message_id, &about)) continue;
-        candidate->speaker = ct_speaker_named(&state->speakers, about.role_id);
+        candidate->role_id = about.role_id;
+        candidate->speaker = ct_speaker_is_named(&state->speakers, about.role_id);
         if (uses(state, CT_STAGE_DATE)) candidate->date = nearness(state, about.time_ms);
         if (uses(state, CT_STAGE_CONTEXT) && state->words.count)
             candidate->around = lent_by_neighbours(state, candidate->message_id);
@@ -199,6 +206,13 @@ static void fill(ct_row *row, const ct_candidate *from) {
     row->question = from->question;
 }
 
+/* End the list where the evidence ends: the surer it is that something answers, the more of what stands
+ * behind the best is worth having. */
+static void cut(ct_result *result) {
+    double least = (CUT_UNSURE + (CUT_SURE - CUT_UNSURE) * result->confidence) * result->rows[0].score;
+    while (result->count > 1 && result->rows[result->count - 1].score < least) result->count--;
+}
+
 /* Read the leading messages and rank them again with what their text says. */
 static int fetch(run *state, ct_result *result, ct_error *error) {
     size_t limit = (size_t)state->query->limit;
@@ -220,6 +234,8 @@ static int fetch(run *state, ct_result *result, ct_error *error) {
     ct_free(ids);
     if (status || !result->count) return status;
     qsort(result->rows, result->count, sizeof *result->rows, by_score);
+    result->confidence = ct_confidence_of(&state->pool, &state->speakers);
+    if (uses(state, CT_STAGE_CUT)) cut(result);
     if (result->count > limit) result->count = limit;
     return CT_OK;
 }
@@ -245,7 +261,7 @@ int ct_recall_run(const ct_recall_parts *parts, const ct_query *query, ct_result
     if (!status && (uses(&state, CT_STAGE_LEXICAL) || uses(&state, CT_STAGE_SPEAKER)))
         status = ct_store_split(parts->store, query->text, query->text_bytes, &state.words, error);
     if (!status && uses(&state, CT_STAGE_SPEAKER))
-        status = ct_speaker_find(parts->store, &state.words, &state.speakers, error);
+        status = ct_speaker_find(parts->store, parts->encoder, &state.words, &state.speakers, error);
     if (!status && uses(&state, CT_STAGE_LEXICAL)) status = find_lexical(&state, capacity, error);
     timings->lexical_ns = (now = ct_clock_ns()) - began;
     began = now;
@@ -253,8 +269,8 @@ int ct_recall_run(const ct_recall_parts *parts, const ct_query *query, ct_result
     if (!status && uses(&state, CT_STAGE_CONTEXT)) status = add_neighbours(&state, error);
     if (!status) describe(&state);
     if (!status && uses(&state, CT_STAGE_LATE))
-        status = ct_late_stage_run(parts, &state.tokens, uses(&state, CT_STAGE_CONTEXT), query->filter.until_ms,
-                                   &state.pool, error);
+        status = ct_late_stage_run(parts, &state.tokens, &state.speakers, uses(&state, CT_STAGE_CONTEXT),
+                                   query->filter.until_ms, &state.pool, error);
     timings->late_ns = (now = ct_clock_ns()) - began;
     began = now;
 

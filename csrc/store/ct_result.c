@@ -51,6 +51,7 @@ size_t ct_result_count(const ct_result *result) { return result->count; }
 const ct_row *ct_result_rows(const ct_result *result) { return result->rows; }
 const ct_timings *ct_result_timings(const ct_result *result) { return &result->timings; }
 int64_t ct_result_pending(const ct_result *result) { return result->pending; }
+double ct_result_confidence(const ct_result *result) { return result->confidence; }
 
 void ct_result_free(ct_result *result) {
     if (!result) return;
