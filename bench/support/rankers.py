@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import cortext
@@ -12,7 +12,7 @@ from support.haystacks import Haystack, Question
 
 __all__ = ["ABLATION", "ROWS", "Ranked", "Ranker", "Ranking", "make", "needs_vectors"]
 
-USED: dict[str, Collection[Stage]] = {
+USED: dict[str, Sequence[Stage]] = {
     "engine": STAGES,  # as users call it
     "dense only": ("dense",),
     "BM25 only": ("lexical",),
@@ -59,9 +59,7 @@ def make(row: str, haystack: Haystack, engine: cortext.Engine, limit: int) -> Ra
     return _recall(engine, USED[row], limit, wait_ms=200 if needs_vectors(row) else 0)
 
 
-def _recall(
-    engine: cortext.Engine, stages: Collection[Stage], limit: int, *, wait_ms: int
-) -> Ranker:
+def _recall(engine: cortext.Engine, stages: Sequence[Stage], limit: int, *, wait_ms: int) -> Ranker:
     def rank(question: Question) -> Ranking:
         found = engine.recall(
             question.text,

@@ -11,6 +11,7 @@ from support.haystacks import Question
 from support.metrics import (
     all_at,
     any_at,
+    auroc,
     first_seen,
     mean,
     recall_at,

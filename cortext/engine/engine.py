@@ -7,7 +7,7 @@ import math
 import os
 import time as clock
 import weakref
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, get_args
@@ -225,7 +225,7 @@ class Engine:
         as_of: datetime | int | None = None,
         wait_ms: int = 200,
         explain: bool = False,
-        stages: Collection[Stage] = STAGES,
+        stages: Sequence[Stage] = STAGES,
     ) -> Recall:
         """The messages that matter for a query, best first.
 
