@@ -71,6 +71,7 @@ void ct_store_close(ct_store *store) {
     for (int i = 0; i < store->readers_open; i++) ct_connection_close(&store->readers[i]);
     ct_connection_close(&store->deriver);
     ct_connection_close(&store->writer);
+    for (int i = 0; i < CT_LENGTH_BLOCKS; i++) ct_free(store->lengths[i]);
     pthread_cond_destroy(&store->reader_returned);
     pthread_mutex_destroy(&store->reader_mutex);
     pthread_mutex_destroy(&store->write_mutex);
