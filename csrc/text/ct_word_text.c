@@ -279,19 +279,22 @@ static size_t find_quotation(const char *text, size_t bytes, size_t at, int *hop
 
 static int is_joiner(unsigned char c) { return c != 0 && strchr("_-./:@\\#+~,", c) != NULL; }
 
-/* The identifier at text: letters and digits of ASCII, with at most three joiners between two. */
+/* The identifier at text: letters and digits of ASCII, with at most three joiners between two.  *joined:
+ * whether there are any, unless it is two words with a hyphen as prose has them (well-known). */
 static size_t find_identifier(const char *text, size_t left, int *joined) {
     const unsigned char *p = (const unsigned char *)text;
-    size_t end = 0;
-    *joined = 0;
+    size_t end = 0, joints = 0;
+    int prose = 1;
     while (end < left) {
         size_t gap = 0;
         while (gap < 3 && end + gap < left && !is_alnum(p[end + gap]) && is_joiner(p[end + gap])) gap++;
         if (end + gap >= left || !is_alnum(p[end + gap])) break;
-        *joined |= gap > 0;
+        joints += gap > 0;
+        if (gap > 1 || (gap == 1 && p[end] != '-')) prose = 0;
         end += gap;
-        while (end < left && is_alnum(p[end])) end++;
+        for (; end < left && is_alnum(p[end]); end++) prose &= !is_digit(p[end]);
     }
+    *joined = joints > 1 || (joints == 1 && !prose);
     return end;
 }
 
