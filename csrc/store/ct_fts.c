@@ -73,9 +73,13 @@ static void sink(ct_lexical_hit *heap, size_t count, size_t at, ct_lexical_hit h
     heap[at] = hit;
 }
 
+static int is_wanted(const ct_ranking *ranking, const ct_lexical_hit *hit) {
+    return ranking->count < ranking->capacity || is_worse(&ranking->hits[0], hit);
+}
+
 static void add_hit(ct_ranking *ranking, ct_lexical_hit hit) {
     if (ranking->count == ranking->capacity) {
-        if (is_worse(&ranking->hits[0], &hit)) sink(ranking->hits, ranking->count, 0, hit);
+        sink(ranking->hits, ranking->count, 0, hit);
         return;
     }
     size_t at = ranking->count++;
@@ -135,8 +139,38 @@ static int count_times(const ct_ranking *ranking, const Fts5ExtensionApi *api, F
     return SQLITE_OK;
 }
 
+/* ---- one message --------------------------------------------------------------------------- */
+
+static int is_among(int64_t id, const int64_t *ids, size_t count) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (ids[middle] < id) low = middle + 1;
+        else high = middle;
+    }
+    return low < count && ids[low] == id;
+}
+
+static int passes(const ct_ranking *ranking, int64_t id, int *out) {
+    const ct_bound_filter *filter = ranking->filter;
+    sqlite3_stmt *keys = ranking->keys;
+    *out = 1;
+    if (!keys) return SQLITE_OK;
+    sqlite3_reset(keys);
+    sqlite3_bind_int64(keys, 1, id);
+    int code = sqlite3_step(keys);
+    *out = code == SQLITE_ROW &&
+           (!filter->restrict_sessions ||
+            is_among(sqlite3_column_int64(keys, 0), filter->sessions, filter->session_count)) &&
+           (!filter->restrict_roles ||
+            is_among(sqlite3_column_int64(keys, 1), filter->roles, filter->role_count)) &&
+           sqlite3_column_int64(keys, 2) >= filter->since_ms &&
+           sqlite3_column_int64(keys, 2) < filter->until_ms;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
 static int rank_row(ct_ranking *ranking, const Fts5ExtensionApi *api, Fts5Context *row) {
-    int times[CT_TERMS_MAX], words = 0;
+    int times[CT_TERMS_MAX], words = 0, good = 0;
     if ((size_t)api->xPhraseCount(row) != ranking->before + ranking->terms) return SQLITE_ERROR;
     int code = ranking->mean_length > 0 ? SQLITE_OK : set_weights(ranking, api, row);
     if (code == SQLITE_OK) code = count_times(ranking, api, row, times);
@@ -147,15 +181,17 @@ static int rank_row(ct_ranking *ranking, const Fts5ExtensionApi *api, Fts5Contex
     if (words == 0) {
         /* Not worth asking when the shortest message would not do. */
         hit.score = sum_terms(ranking, times, 0);
-        if (ranking->count == ranking->capacity && is_worse(&hit, &ranking->hits[0])) return SQLITE_OK;
+        if (!is_wanted(ranking, &hit)) return SQLITE_OK;
         code = api->xColumnSize(row, -1, &words);
         if (code != SQLITE_OK) return code;
         if (words < 0) words = 0;
         if (kept) atomic_store_explicit(kept, (uint32_t)words, memory_order_relaxed);
     }
     hit.score = sum_terms(ranking, times, words);
-    add_hit(ranking, hit);
-    return SQLITE_OK;
+    if (!is_wanted(ranking, &hit)) return SQLITE_OK;
+    code = passes(ranking, hit.message_id, &good);
+    if (code == SQLITE_OK && good) add_hit(ranking, hit);
+    return code;
 }
 
 static void rank_function(const Fts5ExtensionApi *api, Fts5Context *row, sqlite3_context *context,

@@ -19,11 +19,8 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_WORD_COUNT] = "SELECT doc FROM vocabulary WHERE term = ?1",
     [CT_SQL_PHRASE_COUNT] = "SELECT count(*) FROM words WHERE words MATCH ?1",
     [CT_SQL_RANK] = "SELECT ct_rank(words, ?2) FROM words WHERE words MATCH ?1"
-                    " AND rowid BETWEEN ?7 AND ?8",
-    /* CROSS: the words come first. */
-    [CT_SQL_RANK_FILTERED] = "SELECT ct_rank(words, ?2) FROM words"
-                             " CROSS JOIN message ON message.id = words.rowid WHERE words MATCH ?1"
-                             " AND words.rowid BETWEEN ?7 AND ?8 AND " CT_SQL_FILTER,
+                    " AND rowid BETWEEN ?3 AND ?4",
+    [CT_SQL_MESSAGE_KEYS] = "SELECT session_id, role_id, time FROM message WHERE id = ?1",
     [CT_SQL_MESSAGE_LAST] = "SELECT max(id) FROM message",
     [CT_SQL_MESSAGE_BOUNDS] = "SELECT min(id), max(id) FROM message WHERE session_id = ?1",
     [CT_SQL_PENDING_ADD] = "INSERT INTO pending(message_id) VALUES(?1)",
