@@ -58,6 +58,14 @@ typedef struct ct_length_block {
     _Atomic uint32_t words[CT_LENGTH_BLOCK];
 } ct_length_block;
 
+/* In how many messages a common word was, while `last` was the highest id. */
+#define CT_COUNTS 1024
+typedef struct ct_word_count {
+    uint64_t hash;
+    int64_t messages;
+    int64_t last;
+} ct_word_count;
+
 struct ct_store {
     char *path;
     char *name; /* last part of the path, for messages */
@@ -72,6 +80,8 @@ struct ct_store {
     int readers_open;
     ct_connection *readers_free;
     _Atomic(ct_length_block *) lengths[CT_LENGTH_BLOCKS]; /* of the first messages, by id */
+    pthread_mutex_t counts_mutex;
+    ct_word_count counts[CT_COUNTS]; /* by hash */
     _Atomic int log_pages; /* in the write-ahead log after the last commit of this process */
 };
 

@@ -34,27 +34,61 @@ typedef struct search {
 
 /* ---- in how many messages ------------------------------------------------------------------ */
 
+/* FTS5 counts by reading the whole list of a word.  What took long is kept, and serves in proportion
+ * until the store has grown by a sixteenth: BM25 takes the logarithm. */
+#define COUNT_KEPT 4096
+
 typedef struct counting {
+    search *to;
     sqlite3_stmt *statement;
     int64_t messages;
 } counting;
 
+static uint64_t hash_word(const char *word, int bytes) { /* FNV-1a */
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int i = 0; i < bytes; i++) hash = (hash ^ (unsigned char)word[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static int64_t kept_count(const search *to, uint64_t hash) {
+    ct_store *store = to->ranking.store;
+    int64_t messages = 0;
+    pthread_mutex_lock(&store->counts_mutex);
+    const ct_word_count *kept = &store->counts[hash % CT_COUNTS];
+    if (kept->hash == hash && kept->last > 0 && to->last >= kept->last &&
+        to->last - kept->last < kept->last / 16)
+        messages = (int64_t)((double)kept->messages * ((double)to->last / (double)kept->last));
+    pthread_mutex_unlock(&store->counts_mutex);
+    return messages;
+}
+
+static void keep_count(const search *to, uint64_t hash, int64_t messages) {
+    ct_store *store = to->ranking.store;
+    if (messages < COUNT_KEPT) return;
+    pthread_mutex_lock(&store->counts_mutex);
+    store->counts[hash % CT_COUNTS] = (ct_word_count){hash, messages, to->last};
+    pthread_mutex_unlock(&store->counts_mutex);
+}
+
 static int count_stem(void *state, int flags, const char *token, int bytes, int start, int end) {
-    counting *to = state;
+    counting *counted = state;
+    uint64_t hash = hash_word(token, bytes);
     (void)flags;
     (void)start;
     (void)end;
-    sqlite3_reset(to->statement);
-    sqlite3_bind_text(to->statement, 1, token, bytes, SQLITE_STATIC);
-    int code = sqlite3_step(to->statement);
-    if (code == SQLITE_ROW) to->messages = sqlite3_column_int64(to->statement, 0);
-    sqlite3_reset(to->statement);
+    counted->messages = kept_count(counted->to, hash);
+    if (counted->messages > 0) return SQLITE_OK;
+    sqlite3_bind_text(counted->statement, 1, token, bytes, SQLITE_STATIC);
+    int code = sqlite3_step(counted->statement);
+    if (code == SQLITE_ROW) counted->messages = sqlite3_column_int64(counted->statement, 0);
+    sqlite3_reset(counted->statement);
+    keep_count(counted->to, hash, counted->messages);
     return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
 static int count_words(search *to, const ct_words *words) {
     ct_tokenizer tokenizer;
-    counting counted = {.statement = ct_sql_get(to->reader, CT_SQL_WORD_COUNT, to->error)};
+    counting counted = {.to = to, .statement = ct_sql_get(to->reader, CT_SQL_WORD_COUNT, to->error)};
     if (!counted.statement) return to->error->status;
     int status = ct_tokenizer_open(to->reader, 1, &tokenizer, to->error);
     for (size_t i = 0; !status && i < words->count; i++) {
@@ -200,9 +234,9 @@ static int rank_newest(search *to, double share, double most) {
 }
 
 static int run(search *to, const ct_words *words) {
-    int status = count_words(to, words);
+    int status = find_bounds(to);
+    if (!status) status = count_words(to, words);
     if (!status) status = count_phrases(to, words);
-    if (!status) status = find_bounds(to);
     if (status || to->count == 0 || to->low > to->high) return status;
     qsort(to->terms, to->count, sizeof *to->terms, by_rarity);
     if (to->count > CT_TERMS_MAX) to->count = CT_TERMS_MAX;

@@ -10,7 +10,6 @@
 
 /* Longer runs of letters and digits are data (base64, hashes), not names. */
 #define IDENTIFIER_BYTES 64
-#define PARTS_MAX (IDENTIFIER_BYTES / 2)
 
 /* Bytes of output for one of input, see ct_word_text. */
 #define GROWTH 3
@@ -144,15 +143,15 @@ static int is_border(const unsigned char *p, size_t n, size_t i) {
     return i + 2 < n && is_lower(p[i + 1]) && is_lower(p[i + 2]);
 }
 
-/* Where the parts of a run of letters and digits end; 0 when it is one word.  A part has two
- * characters or is a number at the end, so that iPhone and PhD stay whole. */
-static size_t find_parts(const unsigned char *p, size_t n, size_t ends[PARTS_MAX]) {
+/* Where the parts of a run of letters and digits end; 0 when it is one word.  A part is a
+ * number or has two characters, so that iPhone and PhD stay whole. */
+static size_t find_parts(const unsigned char *p, size_t n, size_t ends[IDENTIFIER_BYTES]) {
     size_t count = 0, start = 0;
     if (n > IDENTIFIER_BYTES || is_digit(p[0])) return 0;
     for (size_t i = 1; i < n; i++)
         if (is_digit(p[i - 1]) && is_lower(p[i])) return 0;
     for (size_t i = 1; i < n; i++) {
-        if (!is_border(p, n, i) || i - start < 2) continue;
+        if (!is_border(p, n, i) || (i - start < 2 && !is_digit(p[start]))) continue;
         if (n - i < 2 && !is_digit(p[i])) continue;
         ends[count++] = i;
         start = i;
@@ -162,7 +161,7 @@ static size_t find_parts(const unsigned char *p, size_t n, size_t ends[PARTS_MAX
 }
 
 static size_t put_identifier(writer *to, const unsigned char *p, size_t left, int after_letter) {
-    size_t n = 0, ends[PARTS_MAX + 1], start = 0;
+    size_t n = 0, ends[IDENTIFIER_BYTES], start = 0;
     uint32_t c = 0;
     while (n < left && is_alnum(p[n])) n++;
     put(to, (const char *)p, n);
@@ -300,7 +299,7 @@ static size_t find_identifier(const char *text, size_t left, int *joined) {
 
 size_t ct_word_spans(const char *text, size_t bytes, ct_span *spans, size_t capacity) {
     const unsigned char *p = (const unsigned char *)text;
-    size_t count = 0, ends[PARTS_MAX + 1], start = 0;
+    size_t count = 0, ends[IDENTIFIER_BYTES], start = 0;
     int hopeless = 0;
     for (size_t i = 0; i < bytes && count < capacity;) {
         size_t end = find_quotation(text, bytes, i, &hopeless, &start);
