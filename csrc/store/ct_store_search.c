@@ -197,15 +197,8 @@ static int find_bounds(search *to) {
     return CT_OK;
 }
 
-static int rank_all(search *to) {
-    char *expression = make_expression(to->terms, to->count, 0);
-    if (!expression) return ct_fail_nomem(to->error);
-    int status = rank(to, expression, to->low, to->high);
-    ct_free(expression);
-    return status;
-}
-
-static int rank_rare(search *to, size_t rare) {
+/* Score the messages that hold one of the first `rare` terms, or any term when it is 0. */
+static int rank_holding(search *to, size_t rare) {
     char *expression = make_expression(to->terms, to->count, rare);
     if (!expression) return ct_fail_nomem(to->error);
     to->ranking.before = rare;
@@ -249,8 +242,8 @@ static int run(search *to, const ct_words *words) {
     }
     to->ranking.terms = to->count;
     double share = total / (double)to->last;
-    if (share * (double)(to->high - to->low + 1) <= most) return rank_all(to);
-    if (rare < to->count) status = rank_rare(to, rare);
+    if (share * (double)(to->high - to->low + 1) <= most) return rank_holding(to, 0);
+    if (rare < to->count) status = rank_holding(to, rare);
     if (!status) status = rank_newest(to, share, most);
     return status;
 }
