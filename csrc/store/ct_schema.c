@@ -1,7 +1,9 @@
 /* The tables, how they come to be, and whether a file is one of ours.
  *
  *   message   every message, as it was given
- *   words     FTS5 over role and text, contentless: postings only, the text is in message
+ *   words     FTS5 over role and text as ct_word_text gives them, contentless: postings only, the
+ *             text is in message.  Vowel signs (Mn, Mc) are part of a word, as Indic scripts need
+ *   vocabulary  in how many messages each word is; a view of words, it stores nothing
  *   pending   messages that are not embedded yet
  *   chunk     one code a window of a message: 4 bytes of scale, then one int8 a dimension
  *   token     the binary codes of a chunk's tokens; apart, since opening reads all of chunk
@@ -28,7 +30,8 @@ static const char schema[] =
     "CREATE INDEX message_session ON message(session_id);"
     "CREATE UNIQUE INDEX message_uid ON message(uid) WHERE uid IS NOT NULL;"
     "CREATE VIRTUAL TABLE words USING fts5(role, text, content='',"
-    " tokenize='porter unicode61 remove_diacritics 2');"
+    " tokenize='porter unicode61 remove_diacritics 2 categories ''" CT_CATEGORIES "''');"
+    "CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);"
     "CREATE TABLE pending(message_id INTEGER PRIMARY KEY, next_chunk INTEGER NOT NULL DEFAULT 0,"
     " tries INTEGER NOT NULL DEFAULT 0);"
     "CREATE TABLE chunk(id INTEGER PRIMARY KEY AUTOINCREMENT, message_id INTEGER NOT NULL,"

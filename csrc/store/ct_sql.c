@@ -2,6 +2,7 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "store/ct_fts.h"
 
 static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -17,6 +18,13 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_MESSAGE_ADD] = "INSERT INTO message(time, session_id, role_id, text, source, metadata, uid)"
                            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [CT_SQL_WORDS_ADD] = "INSERT INTO words(rowid, role, text) VALUES(?1, ?2, ?3)",
+    [CT_SQL_WORD_COUNT] = "SELECT doc FROM vocabulary WHERE term = ?1",
+    [CT_SQL_PHRASE_COUNT] = "SELECT count(*) FROM words WHERE words MATCH ?1",
+    [CT_SQL_RANK] = "SELECT ct_rank(words, ?2) FROM words WHERE words MATCH ?1"
+                    " AND rowid BETWEEN ?3 AND ?4",
+    [CT_SQL_MESSAGE_KEYS] = "SELECT session_id, role_id, time FROM message WHERE id = ?1",
+    [CT_SQL_MESSAGE_LAST] = "SELECT max(id) FROM message",
+    [CT_SQL_MESSAGE_BOUNDS] = "SELECT min(id), max(id) FROM message WHERE session_id = ?1",
     [CT_SQL_PENDING_ADD] = "INSERT INTO pending(message_id) VALUES(?1)",
     [CT_SQL_MESSAGE_GET] =
         "SELECT message.id, time, session.name, role.name, text, source, metadata, uid FROM message"
@@ -154,6 +162,7 @@ int ct_connection_open(ct_store *store, ct_connection *connection, int read_only
                           : full_sync ? "PRAGMA synchronous=FULL; PRAGMA foreign_keys=0"
                                       : "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=0";
     int status = ct_sql_run(connection, pragmas, "setting up a connection", error);
+    if (!status && read_only) status = ct_fts_register(connection, error);
     if (status) ct_connection_close(connection);
     return status;
 }

@@ -22,6 +22,12 @@ typedef enum ct_statement {
     CT_SQL_UID_FIND,
     CT_SQL_MESSAGE_ADD,
     CT_SQL_WORDS_ADD,
+    CT_SQL_WORD_COUNT,
+    CT_SQL_PHRASE_COUNT,
+    CT_SQL_RANK,
+    CT_SQL_MESSAGE_LAST,
+    CT_SQL_MESSAGE_BOUNDS,
+    CT_SQL_MESSAGE_KEYS,
     CT_SQL_PENDING_ADD,
     CT_SQL_MESSAGE_GET,
     CT_SQL_PENDING_NEXT,
@@ -48,6 +54,24 @@ typedef struct ct_connection {
 
 #define CT_READERS_MAX 4
 
+/* What is a letter to the full-text index: FTS5's own choice and vowel signs. */
+#define CT_CATEGORIES "L* N* Co Mn Mc"
+
+/* Lengths of messages in words, 0: not read yet. */
+#define CT_LENGTH_BLOCK 16384
+#define CT_LENGTH_BLOCKS 4096
+typedef struct ct_length_block {
+    _Atomic uint32_t words[CT_LENGTH_BLOCK];
+} ct_length_block;
+
+/* In how many messages a common word was, while `last` was the highest id. */
+#define CT_COUNTS 1024
+typedef struct ct_word_count {
+    uint64_t hash;
+    int64_t messages;
+    int64_t last;
+} ct_word_count;
+
 struct ct_store {
     char *path;
     char *name; /* last part of the path, for messages */
@@ -61,6 +85,9 @@ struct ct_store {
     ct_connection readers[CT_READERS_MAX];
     int readers_open;
     ct_connection *readers_free;
+    _Atomic(ct_length_block *) lengths[CT_LENGTH_BLOCKS]; /* of the first messages, by id */
+    pthread_mutex_t counts_mutex;
+    ct_word_count counts[CT_COUNTS]; /* by hash */
     _Atomic int log_pages; /* in the write-ahead log after the last commit of this process */
 };
 

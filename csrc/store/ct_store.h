@@ -75,18 +75,23 @@ int ct_store_list(ct_store *store, const ct_bound_filter *filter, int64_t after,
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-/* A question has few words; of a pasted page the first ones stand for the rest. */
-#define CT_WORDS_MAX 64
+/* Different words that are looked at of a query; of a longer text the first ones. */
+#define CT_WORDS_MAX 256
+#define CT_PHRASES_MAX 8
+#define CT_PHRASE_BYTES 256
 
 typedef struct ct_lexical_hit {
     int64_t message_id;
     double score; /* BM25, higher is better */
 } ct_lexical_hit;
 
-/* A text's words as the full-text index splits and folds them (not stemmed), each once. */
+/* A query's words as the full-text index splits and folds them (not stemmed), each once, and its
+ * phrases: words that are meant as a whole, with a space between. */
 typedef struct ct_words {
     char *list[CT_WORDS_MAX];
     size_t count;
+    char *phrases[CT_PHRASES_MAX];
+    size_t phrase_count;
 } ct_words;
 
 int ct_store_split(ct_store *store, const char *text, size_t bytes, ct_words *out, ct_error *error);

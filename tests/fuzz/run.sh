@@ -16,8 +16,8 @@ for target in "${targets[@]}"; do
     mkdir -p "$folder/$target"
     sources=(csrc/base/*.c)
     case $target in
-    text) sources+=(csrc/encoder/ct_wordpiece_text.c) ;;
-    store) sources+=(csrc/store/*.c) ;;
+    text) sources+=(csrc/encoder/ct_wordpiece_text.c csrc/text/*.c) ;;
+    store) sources+=(csrc/store/*.c csrc/text/*.c) ;;
     esac
     clang -g -O1 -std=c11 -D_GNU_SOURCE -Icsrc -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=all "tests/fuzz/fuzz_$target.c" "${sources[@]}" \
