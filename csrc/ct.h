@@ -173,10 +173,10 @@ typedef enum ct_stage {
 } ct_stage;
 
 /* A span of time, the start included, the end not. */
-typedef struct ct_span {
+typedef struct ct_period {
     int64_t start_ms;
     int64_t end_ms;
-} ct_span;
+} ct_period;
 
 typedef struct ct_query {
     const char *text;
@@ -185,7 +185,7 @@ typedef struct ct_query {
     int32_t limit;   /* 1 to 10000 */
     int32_t wait_ms; /* longest wait for the backlog, 0: none */
     int32_t stages;  /* of ct_stage, with CT_STAGE_DENSE or CT_STAGE_LEXICAL among them */
-    const ct_span *dates; /* times that the query names, or NULL */
+    const ct_period *dates; /* times that the query names, or NULL */
     size_t date_count;
 } ct_query;
 

@@ -255,7 +255,7 @@ class EngineHandle:
         inputs.fill_filter(query.filter, sessions, roles, since_ms, until_ms)
         query.limit, query.wait_ms = limit, wait_ms
         query.stages = sum(_STAGE[stage] for stage in stages)
-        spans = ffi.new("ct_span[]", list(dates_ms))
+        spans = ffi.new("ct_period[]", list(dates_ms))
         query.dates, query.date_count = spans, len(spans)
         out, error = _result_holder(), new_error()
         check(lib.ct_engine_recall(self._pointer, query, out, error), error)

@@ -44,6 +44,7 @@ struct ct_encoder {
     int32_t *special; /* what the tokenizer puts around a text: head, then tail */
     size_t head;
     size_t tail;
+    int32_t unknown; /* what stands for a word that the model does not know, or -1 */
     /* Scratch of whoever has the turn. */
     int32_t *pass;
     float *projected; /* [bits] */
@@ -81,6 +82,18 @@ static int find_special_tokens(ct_encoder *encoder, ct_error *error) {
         encoder->head++;
     encoder->tail = empty_count - encoder->head;
     ct_free(word);
+    return CT_OK;
+}
+
+/* Find the token for what the model does not know: what an Egyptian hieroglyph becomes.  A tokenizer
+ * that falls back to bytes gives several, and knows everything. */
+static int find_unknown_token(ct_encoder *encoder, ct_error *error) {
+    int32_t *ids = NULL;
+    size_t count;
+    int status = ct_llama_tokenize(encoder->llama, "\xF0\x93\x80\x80", 4, 0, &ids, &count, error);
+    if (status) return status;
+    encoder->unknown = count == 1 ? ids[0] : -1;
+    ct_free(ids);
     return CT_OK;
 }
 
@@ -137,6 +150,7 @@ int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options
     }
     encoder->llama = llama;
     status = find_special_tokens(encoder, error);
+    if (!status) status = find_unknown_token(encoder, error);
     size_t around = encoder->head + encoder->tail;
     if (!status && (size_t)options->context < around + 2 * (size_t)options->overlap + 2)
         status = ct_fail(error, CT_INVALID, "a context of %d tokens is too small", options->context);
@@ -178,6 +192,8 @@ int32_t ct_encoder_code_bits(const ct_encoder *encoder) { return (int32_t)encode
 float ct_encoder_token_prior(const ct_encoder *encoder, int32_t id) {
     return id >= 0 && (size_t)id < encoder->basis.vocabulary ? encoder->basis.prior[id] : 0;
 }
+
+int ct_encoder_is_unknown(const ct_encoder *encoder, int32_t id) { return id == encoder->unknown; }
 
 const char *ct_encoder_fingerprint(const ct_encoder *encoder) { return encoder->fingerprint; }
 

@@ -35,6 +35,9 @@ int ct_encoder_check_owner(const ct_encoder *encoder, ct_error *error);
 ct_encoder *ct_encoder_retain(ct_encoder *encoder);
 const char *ct_encoder_fingerprint(const ct_encoder *encoder);
 
+/* Whether a token stands for a word that the model does not know. */
+int ct_encoder_is_unknown(const ct_encoder *encoder, int32_t id);
+
 /* The token ids of one text, cut into overlapping windows that fit one pass. */
 typedef struct ct_chunks {
     int32_t *ids; /* without special tokens */

@@ -47,6 +47,7 @@ typedef struct run {
     ct_query_tokens tokens;
     ct_words words; /* all of the query's */
     ct_speakers speakers;
+    double fluency; /* of the model in the query's script */
     ct_pool pool;
 } run;
 
@@ -69,6 +70,11 @@ static int encode(run *state, ct_error *error) {
     int status = ct_encoder_query(parts->encoder, state->query->text, state->query->text_bytes, vector,
                                   &state->tokens, error);
     if (!status) status = ct_index_query_make(parts->index, vector, &state->vector, error);
+    size_t unknown = 0;
+    for (size_t i = 0; !status && i < state->tokens.count; i++)
+        unknown += ct_encoder_is_unknown(parts->encoder, state->tokens.ids[i]) != 0;
+    if (!status)
+        state->fluency = ct_fuse_fluency(state->query->text, state->query->text_bytes, state->tokens.count, unknown);
     ct_free(vector);
     return status;
 }
@@ -128,7 +134,7 @@ static int passes(const ct_bound_filter *filter, const ct_index_message *about) 
 static int add_neighbours(run *state, ct_error *error) {
     int64_t ids[2 * NEIGHBOURS + 1], leaders[LEADERS];
     ct_index *index = state->parts->index;
-    ct_fuse_score(&state->pool);
+    ct_fuse_score(&state->pool, state->fluency);
     int64_t leader_count = ct_pool_leaders(&state->pool, LEADERS, leaders);
     if (leader_count < 0) return ct_fail_nomem(error);
     for (int64_t l = 0; l < leader_count; l++) {
@@ -147,7 +153,7 @@ static int add_neighbours(run *state, ct_error *error) {
 static double nearness(const run *state, int64_t time_ms) {
     double nearest = 0;
     for (size_t i = 0; i < state->query->date_count; i++) {
-        const ct_span *span = &state->query->dates[i];
+        const ct_period *span = &state->query->dates[i];
         double away = 0, width = (double)span->end_ms - (double)span->start_ms;
         if (time_ms < span->start_ms) away = (double)span->start_ms - (double)time_ms;
         else if (time_ms >= span->end_ms) away = (double)time_ms - (double)span->end_ms;
@@ -208,8 +214,10 @@ static void fill(ct_row *row, const ct_candidate *from) {
 
 /* End the list where the evidence ends: the surer it is that something answers, the more of what stands
  * behind the best is worth having. */
-static void cut(ct_result *result) {
-    double least = (CUT_UNSURE + (CUT_SURE - CUT_UNSURE) * result->confidence) * result->rows[0].score;
+static void cut(const run *state, ct_result *result) {
+    double part = CUT_UNSURE + (CUT_SURE - CUT_UNSURE) * result->confidence;
+    /* Where words decide, scores fall faster than the evidence does. */
+    double least = part * state->fluency * result->rows[0].score;
     while (result->count > 1 && result->rows[result->count - 1].score < least) result->count--;
 }
 
@@ -219,7 +227,7 @@ static int fetch(run *state, ct_result *result, ct_error *error) {
     size_t most = limit * READ_FACTOR > READ_LEAST ? limit * READ_FACTOR : READ_LEAST;
     int64_t *ids = ct_alloc(most * sizeof *ids);
     if (!ids) return ct_fail_nomem(error);
-    ct_fuse_score(&state->pool);
+    ct_fuse_score(&state->pool, state->fluency);
     int64_t count = ct_pool_leaders(&state->pool, most, ids);
     int status = count < 0 ? ct_fail_nomem(error)
                            : ct_store_get(state->parts->store, ids, (size_t)count, result, error);
@@ -227,7 +235,7 @@ static int fetch(run *state, ct_result *result, ct_error *error) {
         for (size_t i = 0; i < result->count; i++)
             ct_pool_find(&state->pool, ids[i])->question =
                 ct_question_share(result->rows[i].text, result->rows[i].text_bytes);
-        ct_fuse_score(&state->pool);
+        ct_fuse_score(&state->pool, state->fluency);
     }
     for (size_t i = 0; !status && i < result->count; i++)
         fill(&result->rows[i], ct_pool_find(&state->pool, ids[i]));
@@ -235,7 +243,7 @@ static int fetch(run *state, ct_result *result, ct_error *error) {
     if (status || !result->count) return status;
     qsort(result->rows, result->count, sizeof *result->rows, by_score);
     result->confidence = ct_confidence_of(&state->pool, &state->speakers);
-    if (uses(state, CT_STAGE_CUT)) cut(result);
+    if (uses(state, CT_STAGE_CUT)) cut(state, result);
     if (result->count > limit) result->count = limit;
     return CT_OK;
 }
@@ -244,7 +252,7 @@ int ct_recall_run(const ct_recall_parts *parts, const ct_query *query, ct_result
                   ct_error *error) {
     size_t limit = (size_t)query->limit;
     size_t capacity = limit * POOL_FACTOR > POOL_LEAST ? limit * POOL_FACTOR : POOL_LEAST;
-    run state = {.parts = parts, .query = query};
+    run state = {.parts = parts, .query = query, .fluency = 1};
     ct_timings *timings = &result->timings;
     int64_t began = ct_clock_ns(), now;
     int status = ct_store_bind_filter(parts->store, &query->filter, &state.filter, error);

@@ -12,7 +12,7 @@
 #define IDENTIFIER_BYTES 64
 
 /* Bytes of output for one of input, see ct_word_text. */
-#define GROWTH 3
+#define GROWTH 4
 
 typedef struct writer {
     char *text;
@@ -109,18 +109,20 @@ static size_t cluster(const unsigned char *p, size_t left, kind wanted) {
     return bytes;
 }
 
-/* "ABCD" as "AB BC CD", a single character as itself.  Returns the bytes of the run. */
+/* Hiragana are mostly endings and particles, whose pairs say nothing. */
+static int is_hiragana(const unsigned char *p) { return p[0] == 0xe3 && (p[1] == 0x81 || (p[1] == 0x82 && p[2] < 0xa0)); }
+
+/* "ABC" as "A AB B BC C": pairs alone miss words of one character.  Returns the bytes of the run. */
 static size_t put_pairs(writer *to, const unsigned char *p, size_t left, kind k) {
-    size_t first = cluster(p, left, k), at = first;
-    size_t second = cluster(p + at, left - at, k);
-    put_space(to);
-    if (!second) put(to, (const char *)p, first);
-    while (second) {
+    size_t at = 0, first = cluster(p, left, k);
+    while (first) {
+        size_t second = cluster(p + at + first, left - at - first, k);
         put_space(to);
-        put(to, (const char *)p + at - first, first + second);
-        at += second;
+        put(to, (const char *)p + at, first);
+        put_space(to);
+        if (second && !is_hiragana(p + at) && !is_hiragana(p + at + first)) put(to, (const char *)p + at, first + second);
+        at += first;
         first = second;
-        second = cluster(p + at, left - at, k);
     }
     put_space(to);
     return at;

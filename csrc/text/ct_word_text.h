@@ -6,10 +6,10 @@
 #include <stddef.h>
 
 /* The text with
- *   - runs of scripts written without spaces, and of Hangul, as overlapping pairs of characters;
+ *   - runs of scripts written without spaces, and of Hangul, as single characters and overlapping pairs;
  *   - identifiers such as parseHttpResponse followed by their parts;
  *   - a few letters folded that the tokenizer leaves apart (full-width ASCII, ß, Arabic alef forms).
- * Anything else stays as it is, byte for byte.  At most 3 bytes for each of the text.  Takes time linear
+ * Anything else stays as it is, byte for byte.  At most 4 bytes for each of the text.  Takes time linear
  * in it, and any bytes: what is not UTF-8 becomes a space.  CT_NOMEM; free *out with ct_free. */
 int ct_word_text(const char *text, size_t bytes, char **out, size_t *out_bytes);
 
