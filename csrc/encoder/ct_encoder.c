@@ -420,8 +420,9 @@ static int embed_one(ct_encoder *encoder, const char *text, size_t bytes, int qu
     memset(out, 0, dimension * sizeof *out);
     for (size_t c = 0; !status && c < chunks.count; c++) {
         size_t skip = c ? chunks.window - chunks.step : prefix_of(encoder, &chunks);
-        status = tokens ? add_query_chunk(encoder, &chunks, c, skip, vector, tokens, error)
-                        : ct_encoder_chunk_codes(encoder, &chunks, c, CT_URGENCY_QUERY, vector, NULL, error);
+        if (tokens) status = add_query_chunk(encoder, &chunks, c, skip, vector, tokens, error);
+        else
+            status = ct_encoder_chunk_codes(encoder, &chunks, c, CT_URGENCY_QUERY, vector, NULL, error);
         for (size_t i = 0; !status && i < dimension; i++) out[i] += vector[i];
     }
     if (!status && scale_to_unit(out, dimension))
