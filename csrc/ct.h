@@ -115,7 +115,8 @@ int32_t ct_encoder_code_bits(const ct_encoder *encoder);
 /* How likely a chunk of any text holds this token, from the basis; 0 when nothing is known. */
 float ct_encoder_token_prior(const ct_encoder *encoder, int32_t id);
 
-/* The tokens of a query, without special tokens.  Free with ct_query_tokens_free. */
+/* The tokens of a query, without special tokens and the model's query prefix.  Free with
+ * ct_query_tokens_free. */
 typedef struct ct_query_tokens {
     size_t count;   /* 0 without a basis */
     int32_t *ids;   /* [count] */

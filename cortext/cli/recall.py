@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from datetime import datetime
 
 import click
 from rich.text import Text
 
-from cortext import Hit, Recall
+from cortext import Hit, Recall, StageScores
 from cortext.cli import command, terminal
 from cortext.cli.output import Column, number, print_table, recall_fields
 from cortext.cli.stores import open_existing
 from cortext.cli.times import iso, short
-from cortext.engine import STAGES
 
 __all__ = ["recall"]
 
-DIGITS = {stage: 2 if stage == "lexical" else 3 for stage in STAGES}
+DIGITS = {field.name: 2 if field.name == "lexical" else 3 for field in fields(StageScores)}
 SNIPPET = 400
 
 # Words that many questions have; marking them would hide the ones that matter.
@@ -85,7 +85,8 @@ def remarks(result: Recall, explain: bool) -> None:
     if explain or terminal.is_terminal():
         times = result.timings
         terminal.note(
-            f"{terminal.counted(len(result.hits), 'hit')} in {times.total:.1f} ms "
+            f"{terminal.counted(len(result.hits), 'hit')}, confidence {result.confidence:.2f}, "
+            f"in {times.total:.1f} ms "
             f"(wait {times.wait:.1f}, encode {times.encode:.1f}, dense {times.dense:.1f}, "
             f"lexical {times.lexical:.1f}, late {times.late:.1f}, fetch {times.fetch:.1f})"
         )
@@ -106,6 +107,7 @@ def remarks(result: Recall, explain: bool) -> None:
 @click.argument("query", nargs=-1, required=True)
 @command.limit(10, "Most hits to show.")
 @command.filters
+@click.option("--as-of", type=command.Moment(), metavar="TIME", help="Answer as if it were then.")
 @click.option("--explain", is_flag=True, help="Show the score of each stage and the times.")
 @click.option("--full", is_flag=True, help="Show long texts whole.")
 @command.as_json("Print one JSON object with hits and times.")
@@ -117,6 +119,7 @@ def recall(
     roles: tuple[str, ...],
     since: datetime | None,
     until: datetime | None,
+    as_of: datetime | None,
     explain: bool,
     full: bool,
     as_json: bool,
@@ -136,6 +139,7 @@ def recall(
             roles=list(roles) or None,
             since=since,
             until=until,
+            as_of=as_of,
             explain=explain,
         )
     if as_json:

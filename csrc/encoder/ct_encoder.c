@@ -45,6 +45,8 @@ struct ct_encoder {
     size_t head;
     size_t tail;
     int32_t unknown; /* what stands for a word that the model does not know, or -1 */
+    int32_t *prefix; /* ids of the query prefix, which are no part of a query's tokens */
+    size_t prefix_count;
     /* Scratch of whoever has the turn. */
     int32_t *pass;
     float *projected; /* [bits] */
@@ -67,6 +69,55 @@ static void turns_give(turns *queue) {
     queue->busy = 0;
     pthread_cond_broadcast(&queue->given);
     pthread_mutex_unlock(&queue->mutex);
+}
+
+/* Where to cut a slice of a long text: behind the last space of it, else between characters. */
+static size_t slice_end(const char *text, size_t bytes, size_t start) {
+    if (bytes - start <= SLICE_BYTES) return bytes;
+    size_t end = start + ct_utf8_floor(text + start, bytes - start, SLICE_BYTES);
+    for (size_t at = end; at > start + SLICE_BYTES / 2; at--)
+        if (text[at - 1] == ' ') return at;
+    return end;
+}
+
+static int tokenize_slices(ct_encoder *encoder, const char *text, size_t bytes, int32_t **ids,
+                           size_t *count, ct_error *error) {
+    int32_t *all = NULL;
+    size_t total = 0, start = 0;
+    do {
+        size_t end = slice_end(text, bytes, start), some;
+        int32_t *part = NULL;
+        int status = ct_llama_tokenize(encoder->llama, text + start, end - start, 0, &part, &some, error);
+        int32_t *grown = status ? NULL : ct_realloc(all, (total + some) * sizeof *all);
+        if (grown) {
+            memcpy(grown + total, part, some * sizeof *all);
+            all = grown;
+            total += some;
+        }
+        ct_free(part);
+        if (!grown) {
+            ct_free(all);
+            return status ? status : ct_fail_nomem(error);
+        }
+        start = end;
+    } while (start < bytes);
+    *ids = all;
+    *count = total;
+    return CT_OK;
+}
+
+static int tokenize(ct_encoder *encoder, const char *text, size_t bytes, int32_t **ids, size_t *count,
+                    ct_error *error) {
+    char *plain = NULL;
+    if (encoder->wordpiece) {
+        size_t plain_bytes;
+        if (ct_wordpiece_text(text, bytes, &plain, &plain_bytes)) return ct_fail_nomem(error);
+        text = plain;
+        bytes = plain_bytes;
+    }
+    int status = tokenize_slices(encoder, text, bytes, ids, count, error);
+    ct_free(plain);
+    return status;
 }
 
 /* Find the special tokens: those an empty text gets, split where a text would stand. */
@@ -104,6 +155,7 @@ static void destroy(ct_encoder *encoder) {
     ct_free(encoder->query_prefix);
     ct_free(encoder->passage_prefix);
     ct_free(encoder->special);
+    ct_free(encoder->prefix);
     ct_free(encoder->pass);
     ct_free(encoder->projected);
     ct_free(encoder->codes);
@@ -118,6 +170,9 @@ static int take_basis(ct_encoder *encoder, const ct_encoder_options *options, ct
     int status = ct_basis_copy(options->basis, dimension, &encoder->basis, error);
     if (status) return status;
     size_t bits = encoder->basis.bits;
+    status = tokenize(encoder, encoder->query_prefix, strlen(encoder->query_prefix), &encoder->prefix,
+                      &encoder->prefix_count, error);
+    if (status) return status;
     encoder->projected = ct_alloc(bits * sizeof *encoder->projected);
     encoder->codes = ct_alloc((size_t)options->context * bits / 64 * sizeof *encoder->codes);
     return encoder->projected && encoder->codes ? CT_OK : ct_fail_nomem(error);
@@ -196,55 +251,6 @@ float ct_encoder_token_prior(const ct_encoder *encoder, int32_t id) {
 int ct_encoder_is_unknown(const ct_encoder *encoder, int32_t id) { return id == encoder->unknown; }
 
 const char *ct_encoder_fingerprint(const ct_encoder *encoder) { return encoder->fingerprint; }
-
-/* Where to cut a slice of a long text: behind the last space of it, else between characters. */
-static size_t slice_end(const char *text, size_t bytes, size_t start) {
-    if (bytes - start <= SLICE_BYTES) return bytes;
-    size_t end = start + ct_utf8_floor(text + start, bytes - start, SLICE_BYTES);
-    for (size_t at = end; at > start + SLICE_BYTES / 2; at--)
-        if (text[at - 1] == ' ') return at;
-    return end;
-}
-
-static int tokenize_slices(ct_encoder *encoder, const char *text, size_t bytes, int32_t **ids,
-                           size_t *count, ct_error *error) {
-    int32_t *all = NULL;
-    size_t total = 0, start = 0;
-    do {
-        size_t end = slice_end(text, bytes, start), some;
-        int32_t *part = NULL;
-        int status = ct_llama_tokenize(encoder->llama, text + start, end - start, 0, &part, &some, error);
-        int32_t *grown = status ? NULL : ct_realloc(all, (total + some) * sizeof *all);
-        if (grown) {
-            memcpy(grown + total, part, some * sizeof *all);
-            all = grown;
-            total += some;
-        }
-        ct_free(part);
-        if (!grown) {
-            ct_free(all);
-            return status ? status : ct_fail_nomem(error);
-        }
-        start = end;
-    } while (start < bytes);
-    *ids = all;
-    *count = total;
-    return CT_OK;
-}
-
-static int tokenize(ct_encoder *encoder, const char *text, size_t bytes, int32_t **ids, size_t *count,
-                    ct_error *error) {
-    char *plain = NULL;
-    if (encoder->wordpiece) {
-        size_t plain_bytes;
-        if (ct_wordpiece_text(text, bytes, &plain, &plain_bytes)) return ct_fail_nomem(error);
-        text = plain;
-        bytes = plain_bytes;
-    }
-    int status = tokenize_slices(encoder, text, bytes, ids, count, error);
-    ct_free(plain);
-    return status;
-}
 
 int ct_encoder_tokenize(ct_encoder *encoder, const char *text, size_t bytes, int32_t *ids,
                         size_t capacity, size_t *count, ct_error *error) {
@@ -374,6 +380,13 @@ int ct_encoder_chunk_codes(ct_encoder *encoder, const ct_chunks *chunks, size_t 
 
 /* ---- whole texts --------------------------------------------------------------------------- */
 
+/* Ids at the start of a query that are the prefix's. */
+static size_t prefix_of(const ct_encoder *encoder, const ct_chunks *chunks) {
+    size_t count = encoder->prefix_count;
+    if (count > chunks->window || count > chunks->id_count) return 0;
+    return memcmp(chunks->ids, encoder->prefix, count * sizeof *chunks->ids) ? 0 : count;
+}
+
 /* The vector of one chunk of a query; its tokens from the `skip`-th on are added to `to`, which has
  * the room. */
 static int add_query_chunk(ct_encoder *encoder, const ct_chunks *chunks, size_t index, size_t skip,
@@ -422,9 +435,10 @@ static int embed_one(ct_encoder *encoder, const char *text, size_t bytes, int qu
     if (!status && tokens) status = make_room(encoder, &chunks, tokens, error);
     memset(out, 0, dimension * sizeof *out);
     for (size_t c = 0; !status && c < chunks.count; c++) {
-        size_t skip = c ? chunks.window - chunks.step : 0;
-        status = tokens ? add_query_chunk(encoder, &chunks, c, skip, vector, tokens, error)
-                        : ct_encoder_chunk_codes(encoder, &chunks, c, CT_URGENCY_QUERY, vector, NULL, error);
+        size_t skip = c ? chunks.window - chunks.step : prefix_of(encoder, &chunks);
+        if (tokens) status = add_query_chunk(encoder, &chunks, c, skip, vector, tokens, error);
+        else
+            status = ct_encoder_chunk_codes(encoder, &chunks, c, CT_URGENCY_QUERY, vector, NULL, error);
         for (size_t i = 0; !status && i < dimension; i++) out[i] += vector[i];
     }
     if (!status && scale_to_unit(out, dimension))

@@ -126,7 +126,8 @@ static session_list *session_of(ct_index *index, int64_t session_id) {
     return list;
 }
 
-static void join(const ct_index *index, session_list *list, uint32_t before, uint32_t entry, uint32_t after) {
+static void join(const ct_index *index, session_list *list, uint32_t before, uint32_t entry,
+                 uint32_t after) {
     *before_of(index, entry) = before;
     *after_of(index, entry) = after;
     if (before != NO_ENTRY) *after_of(index, before) = entry;
@@ -324,7 +325,8 @@ size_t ct_index_neighbours(ct_index *index, int64_t message_id, int32_t before, 
     if (entry != NO_ENTRY) {
         uint32_t first = entry, previous;
         int32_t steps = 0;
-        for (; steps < before && (previous = *before_of(index, first)) != NO_ENTRY; steps++) first = previous;
+        for (; steps < before && (previous = *before_of(index, first)) != NO_ENTRY; steps++)
+            first = previous;
         for (; first != NO_ENTRY && steps >= -after; steps--, first = *after_of(index, first))
             message_ids[count++] = message_of(index, first);
     }

@@ -47,7 +47,6 @@ void ct_fuse_score(ct_pool *pool, double fluency) {
         of->match =
             meaning + LEXICAL_SHARE * fmax(own, around) + foreign_share * own - QUESTION_SHARE * of->question;
         double score = of->match + SPEAKER_SHARE * of->speaker + DATE_SHARE * of->date;
-        /* A match below 0 says no more than "nothing in common". */
-        of->score = fmax(score, 0) / (1 + LEXICAL_SHARE + foreign_share + SPEAKER_SHARE + DATE_SHARE);
+        of->score = score / (1 + LEXICAL_SHARE + foreign_share + SPEAKER_SHARE + DATE_SHARE);
     }
 }

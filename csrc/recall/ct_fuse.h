@@ -6,7 +6,7 @@
 
 #include "recall/ct_pool.h"
 
-/* Give every candidate its score, 0 to 1.
+/* Give every candidate its score, at most 1; below 0 it orders, but says no more than 0 does.
  * fluency: 0 to 1, how well the model knows the query's script; see ct_fuse_fluency. */
 void ct_fuse_score(ct_pool *pool, double fluency);
 

@@ -20,7 +20,7 @@ typedef struct ct_candidate {
     double date;     /* 0 to 1: how near to a time that the query names */
     double question; /* 0 to 1: how much of it asks rather than tells */
     double match; /* what the score is made of without speaker and date */
-    double score; /* 0 to 1 */
+    double score; /* at most 1 */
 } ct_candidate;
 
 typedef struct ct_pool {

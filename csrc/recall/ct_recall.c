@@ -245,6 +245,7 @@ static int fetch(run *state, ct_result *result, ct_error *error) {
     result->confidence = ct_confidence_of(&state->pool, &state->speakers);
     if (uses(state, CT_STAGE_CUT)) cut(state, result);
     if (result->count > limit) result->count = limit;
+    for (size_t i = 0; i < result->count; i++) result->rows[i].score = fmax(result->rows[i].score, 0);
     return CT_OK;
 }
 

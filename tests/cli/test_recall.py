@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
+
+from cortext import StageScores
 
 ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 QUESTION = ("what", "is", "the", "garage", "code?")
@@ -34,7 +37,9 @@ def test_json_has_all_there_is(run: Callable, store: Path) -> None:
     answer = json.loads(result.stdout)
     assert answer["query"] == "what is the garage code?"
     assert answer["pending"] == 0
-    assert set(answer["timings"]) == {"wait", "encode", "dense", "lexical", "fetch", "total"}
+    assert set(answer["timings"]) == {
+        *("wait", "encode", "dense", "lexical", "late", "fetch", "total")
+    }
     assert len(answer["hits"]) == 2
     hit = answer["hits"][0]
     assert set(hit) == {
@@ -50,9 +55,12 @@ def test_explain(run: Callable, store: Path) -> None:
     dense, lexical = result.stdout.splitlines()[0].split("\t")[1:3]
     assert -1 <= float(dense) <= 1
     assert float(lexical) > 0
-    assert re.match(r"\d+ hits in [\d.]+ ms \(wait [\d.]+, encode [\d.]+, ", result.stderr)
+    assert re.match(
+        r"\d+ hits, confidence [01]\.\d\d, in [\d.]+ ms \(wait [\d.]+, encode [\d.]+, ",
+        result.stderr,
+    )
     hits = json.loads(run("recall", store, *QUESTION, "--explain", "--json").stdout)["hits"]
-    assert set(hits[0]["scores"]) == {"dense", "lexical"}
+    assert set(hits[0]["scores"]) == {field.name for field in fields(StageScores)}
     assert all(hit["scores"]["dense"] is not None for hit in hits)
 
 

@@ -93,6 +93,38 @@ def test_long_queries_give_each_token_once(model: Model) -> None:
         assert np.allclose(found.vector, model.embed([text], query=True)[0], atol=1e-6)
 
 
+def handle_of(model: Model, **changed: Any) -> _native.EncoderHandle:
+    assert model.basis is not None
+    binding = llama.load(model.path, context=model.spec.context, threads=1, wordpiece=True)
+    options: dict[str, Any] = {
+        "fingerprint": "f",
+        "query_prefix": "",
+        "passage_prefix": "",
+        "pooling": _native.PoolingType.MEAN,
+        "context": model.spec.context,
+        "overlap": 32,
+        "wordpiece": True,
+        "basis": _native.TokenBasis(
+            mean=model.basis.mean, rotation=model.basis.rotation, prior=model.basis.prior
+        ),
+        "cache_path": None,
+    }
+    try:
+        return _native.EncoderHandle(binding, **{**options, **changed})
+    except ModelError:
+        llama.release(binding)
+        raise
+
+
+def test_the_prefix_of_queries_is_none_of_their_tokens(model: Model) -> None:
+    handle = handle_of(model, query_prefix="Find the passages for: ")
+    for text in ("where is the cat", "", "find the passages for: this", "word " * 700):
+        found = handle.query(text)
+        assert found.ids == model.tokenize(text)[1:-1]
+        assert np.array_equal(found.vector, handle.embed([text], query=True)[0])
+    assert not np.allclose(handle.query("a cat").vectors, model.handle.query("a cat").vectors)
+
+
 @pytest.mark.parametrize("text", ["", " ", "\u200b", "\ufffd"])
 def test_query_without_a_word(model: Model, text: str) -> None:
     found = model.handle.query(text)
@@ -212,28 +244,13 @@ def test_queries_and_passages_share_no_wrong_codes(tmp_path: Path, model: Model)
     ],
 )
 def test_basis_of_another_size(model: Model, bits: int, dimension: int, vocabulary: int) -> None:
-    binding = llama.load(model.path, context=model.spec.context, threads=1, wordpiece=True)
     token_basis = _native.TokenBasis(
         mean=np.zeros(dimension, dtype=np.float32),
         rotation=np.zeros((bits, dimension), dtype=np.float32),
         prior=np.zeros(vocabulary, dtype=np.float32),
     )
-    try:
-        with pytest.raises(ModelError, match="token basis"):
-            _native.EncoderHandle(
-                binding,
-                fingerprint="f",
-                query_prefix="",
-                passage_prefix="",
-                pooling=_native.PoolingType.MEAN,
-                context=model.spec.context,
-                overlap=32,
-                wordpiece=True,
-                basis=token_basis,
-                cache_path=None,
-            )
-    finally:
-        llama.release(binding)
+    with pytest.raises(ModelError, match="token basis"):
+        handle_of(model, basis=token_basis)
 
 
 def test_closed_model(model: Model) -> None:

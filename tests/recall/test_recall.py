@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import cortext
 from cortext import Engine, InputError, Message, _native
+from cortext.engine import STAGES, Stage
 from cortext.models import Model
 
 SUBJECTS = [
@@ -138,8 +139,11 @@ def test_words_and_listing_respect_any_filter(
     holding = {m.id for m in passing if "dentist" in m.text or "lease" in m.text}
     assert len(hits) == min(limit, len(holding))
     assert {h.id for h in hits} <= holding
-    both = filled.recall("dentist lease", limit=limit, **chosen).hits
+    whole: list[Stage] = [stage for stage in STAGES if stage != "cut"]
+    both = filled.recall("dentist lease", limit=limit, stages=whole, **chosen).hits
     assert len(both) == min(limit, len(passing))
+    ended = filled.recall("dentist lease", limit=limit, **chosen).hits
+    assert [h.id for h in ended] == [h.id for h in both[: len(ended)]]
     assert [h.score for h in both] == sorted((h.score for h in both), reverse=True)
     assert all(0 <= h.score <= 1 for h in both)
 

@@ -17,7 +17,7 @@ from cffi import FFI
 
 ROOT = Path(__file__).resolve().parents[2]
 CSRC = ROOT / "csrc"
-FOLDERS = ("base", "simd", "store", "index")
+FOLDERS = ("base", "simd", "text", "store", "index")
 HEADERS = (
     "ct.h",
     "index/ct_index.h",
