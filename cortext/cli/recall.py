@@ -145,7 +145,7 @@ def recall(
     if as_json:
         terminal.write_line(terminal.json_line(recall_fields(asked, result)))
     elif result.hits:
-        stages = [Column(name, right=True) for name in STAGES] if explain else []
+        stages = [Column(name, right=True) for name in DIGITS] if explain else []
         columns = [Column("time"), Column("session"), Column("role"), Column("text", wide=True)]
         print_table(
             [Column("score", right=True), *stages, *columns],

@@ -5,22 +5,10 @@
 /* A score is how well the meaning matches, which is absolute, so that a query without an answer scores
  * low; and on top of it, in these shares, what speaks for one match against another of its kind. */
 #define LEXICAL_SHARE 0.10  /* BM25, relative to the best in the pool */
-#define FOREIGN_SHARE 2.0   /* more of its own words, when the model does not know the script */
+#define FOREIGN_SHARE 2.0   /* more of its own words, for what the model does not know */
 #define SPEAKER_SHARE 0.05  /* the query names who said it */
 #define DATE_SHARE 0.05     /* it is from a time that the query names */
 #define QUESTION_SHARE 0.04 /* taken off: it only asks, and a query wants answers */
-
-#define LETTERS_UNKNOWN 1.2
-#define LETTERS_KNOWN 2.5
-
-double ct_fuse_fluency(const char *query, size_t bytes, size_t tokens, size_t unknown) {
-    size_t letters = 0;
-    for (size_t i = 0; i < bytes; i++) letters += query[i] != ' ' && ((unsigned char)query[i] & 0xC0) != 0x80;
-    if (!tokens) return 1;
-    double each = (double)letters / (double)tokens;
-    double known = 1 - (double)unknown / (double)tokens;
-    return known * fmin(fmax((each - LETTERS_UNKNOWN) / (LETTERS_KNOWN - LETTERS_UNKNOWN), 0), 1);
-}
 
 /* Without token codes the cosine of whole vectors stands in for the match of tokens. */
 static double meaning_of(const ct_candidate *candidate) {

@@ -6,6 +6,7 @@
 #include "base/ct_clock.h"
 #include "base/ct_error.h"
 #include "recall/ct_confidence.h"
+#include "recall/ct_fluency.h"
 #include "recall/ct_fuse.h"
 #include "recall/ct_late_stage.h"
 #include "recall/ct_lexical.h"
@@ -47,7 +48,7 @@ typedef struct run {
     ct_query_tokens tokens;
     ct_words words; /* all of the query's */
     ct_speakers speakers;
-    double fluency; /* of the model in the query's script */
+    double fluency; /* how much of the query the model knows */
     ct_pool pool;
 } run;
 
@@ -70,11 +71,9 @@ static int encode(run *state, ct_error *error) {
     int status = ct_encoder_query(parts->encoder, state->query->text, state->query->text_bytes, vector,
                                   &state->tokens, error);
     if (!status) status = ct_index_query_make(parts->index, vector, &state->vector, error);
-    size_t unknown = 0;
-    for (size_t i = 0; !status && i < state->tokens.count; i++)
-        unknown += ct_encoder_is_unknown(parts->encoder, state->tokens.ids[i]) != 0;
     if (!status)
-        state->fluency = ct_fuse_fluency(state->query->text, state->query->text_bytes, state->tokens.count, unknown);
+        status = ct_fluency_of(parts->encoder, state->query->text, state->query->text_bytes, &state->fluency,
+                               error);
     ct_free(vector);
     return status;
 }

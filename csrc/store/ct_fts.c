@@ -9,6 +9,10 @@
 #define K1 1.2
 #define B 0.75
 
+/* BM25+ (Lv and Zhai, CIKM 2011): a word counts for at least so much however long the message is, so
+ * that an error code in a long output is found. */
+#define DELTA 1.0
+
 static fts5_api *find_fts5(sqlite3 *db) {
     fts5_api *api = NULL;
     sqlite3_stmt *statement = NULL;
@@ -118,7 +122,7 @@ static int set_weights(ct_ranking *ranking, const Fts5ExtensionApi *api, Fts5Con
 static double sum_terms(const ct_ranking *ranking, const int *times, double length) {
     double norm = K1 * (1 - B + B * length / ranking->mean_length), score = 0;
     for (size_t i = 0; i < ranking->terms; i++)
-        if (times[i]) score += ranking->weight[i] * times[i] * (K1 + 1) / (times[i] + norm);
+        if (times[i]) score += ranking->weight[i] * (times[i] * (K1 + 1) / (times[i] + norm) + DELTA);
     return score;
 }
 

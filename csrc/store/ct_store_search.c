@@ -17,9 +17,13 @@
  * good as with all entries read; 30 leaves room. */
 #define SCORED_FACTOR 30
 
+/* Git shows seven digits of a hash; fewer would match by chance. */
+#define START_BYTES 7
+
 typedef struct term {
     const char *text; /* a word, or several with a space between */
     int64_t messages; /* that hold it */
+    int is_start; /* of longer words: a hash by its first digits */
 } term;
 
 typedef struct search {
@@ -86,6 +90,12 @@ static int count_stem(void *state, int flags, const char *token, int bytes, int 
     return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
+/* Whether a word that no message holds may stand for the beginning of an identifier. */
+static int may_be_start(const char *word) {
+    size_t bytes = strlen(word);
+    return bytes >= START_BYTES && strcspn(word, "0123456789") < bytes;
+}
+
 static int count_words(search *to, const ct_words *words) {
     ct_tokenizer tokenizer;
     counting counted = {.to = to, .statement = ct_sql_get(to->reader, CT_SQL_WORD_COUNT, to->error)};
@@ -97,7 +107,8 @@ static int count_words(search *to, const ct_words *words) {
         int code = tokenizer.methods.xTokenize(tokenizer.instance, &counted, FTS5_TOKENIZE_QUERY, word,
                                                (int)strlen(word), count_stem);
         if (code != SQLITE_OK) status = ct_sql_fail(to->reader, code, "counting words", to->error);
-        else if (counted.messages > 0) to->terms[to->count++] = (term){word, counted.messages};
+        else if (counted.messages > 0) to->terms[to->count++] = (term){word, counted.messages, 0};
+        else if (may_be_start(word)) to->terms[to->count++] = (term){word, 1, 1};
     }
     sqlite3_clear_bindings(counted.statement);
     ct_tokenizer_close(&tokenizer);
@@ -116,7 +127,7 @@ static int count_phrases(search *to, const ct_words *words) {
         sqlite3_reset(statement);
         sqlite3_clear_bindings(statement);
         if (code != SQLITE_ROW) return ct_sql_fail(to->reader, code, "counting words", to->error);
-        if (messages > 0) to->terms[to->count++] = (term){words->phrases[i], messages};
+        if (messages > 0) to->terms[to->count++] = (term){words->phrases[i], messages, 0};
     }
     return CT_OK;
 }
@@ -132,7 +143,7 @@ static int by_rarity(const void *a, const void *b) {
 static char *put_terms(char *end, const term *terms, size_t count) {
     for (size_t i = 0; i < count; i++) {
         end = stpcpy(end, i ? " OR \"" : "\"");
-        end = stpcpy(stpcpy(end, terms[i].text), "\"");
+        end = stpcpy(stpcpy(end, terms[i].text), terms[i].is_start ? "\"*" : "\"");
     }
     return end;
 }
@@ -141,7 +152,7 @@ static char *put_terms(char *end, const term *terms, size_t count) {
  * and digits only, so there is no quote to escape. */
 static char *make_expression(const term *terms, size_t count, size_t required) {
     size_t size = 16;
-    for (size_t i = 0; i < count; i++) size += 2 * (strlen(terms[i].text) + 6);
+    for (size_t i = 0; i < count; i++) size += 2 * (strlen(terms[i].text) + 7);
     char *expression = ct_alloc(size), *end = expression;
     if (!expression) return NULL;
     if (required) end = stpcpy(put_terms(stpcpy(end, "("), terms, required), ") AND (");
