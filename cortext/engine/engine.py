@@ -219,6 +219,10 @@ class Engine:
         roles: str | Sequence[str] | None = None,
         since: datetime | int | None = None,
         until: datetime | int | None = None,
+        budget_tokens: int | None = None,
+        budget_bytes: int | None = None,
+        attach: bool = True,
+        collapse: bool = True,
         wait_ms: int = 200,
         explain: bool = False,
         stages: Collection[Stage] = STAGES,
@@ -231,7 +235,18 @@ class Engine:
         limit: 1 to 10,000 hits.  The best are returned whether they answer the query or not; a
             score ranks within this recall and is no measure of confidence.
         session, roles, since, until: as in `messages`; they restrict
-            the search itself, so `limit` hits come back whenever that many messages pass.
+            the search itself, so `limit` hits come back whenever that many messages pass, fewer
+            only when most candidates say the same.  What is attached to a hit passes them too.
+        budget_tokens: most tokens of all texts handed out, attached messages included, as the
+            model of the store counts them, without special tokens, roles or times.  It is no
+            LLM's tokenizer: leave a reserve.  Hits are taken in order; one that does not fit what
+            is left is passed over for shorter ones behind it, and one that is larger than the
+            whole budget is cut to its best passage (`Hit.excerpt`).
+        budget_bytes: the same in bytes of UTF-8; of two budgets both hold.
+        attach: give a hit the message beside it that is needed to read it; see `Hit`.
+        collapse: of messages that say the same word for word, but for case, punctuation or a
+            greeting, show the newest only; see `Hit.duplicates`.  Speakers keep their own words,
+            but a tool's copy of them collapses.
         wait_ms: longest wait for messages that are not embedded yet.  Those still waiting are
             found by their words only, and counted in Recall.pending.
         explain: give each hit the scores of the stages.
@@ -251,6 +266,10 @@ class Engine:
             wait_ms=_checked_int(wait_ms, "wait_ms"),
             stages=set(stages),
             dates_ms=(),
+            collapse=bool(collapse),
+            attach=bool(attach),
+            budget_tokens=convert.to_budget(budget_tokens, "budget_tokens"),
+            budget_bytes=convert.to_budget(budget_bytes, "budget_bytes"),
         )
         hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
         wait, encode, dense, lexical, late, fetch, total = (ns / 1e6 for ns in found.timings_ns)

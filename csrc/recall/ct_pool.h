@@ -22,6 +22,8 @@ typedef struct ct_candidate {
     double date;     /* 0 to 1: how near to a time that the query names */
     double question; /* 0 to 1: how much of it asks rather than tells */
     double score;
+    int64_t passage; /* tokens before what matches best in it, the speaker's name included; -1: unknown */
+    int is_read;
 } ct_candidate;
 
 typedef struct ct_pool {

@@ -8,6 +8,7 @@
 #include "recall/ct_fuse.h"
 #include "recall/ct_late_stage.h"
 #include "recall/ct_lexical.h"
+#include "recall/ct_pack.h"
 #include "recall/ct_pool.h"
 #include "recall/ct_question.h"
 #include "recall/ct_speaker.h"
@@ -113,7 +114,7 @@ static int contains(const int64_t *ids, size_t count, int64_t id) {
 }
 
 /* Neighbours are of one session, so of the filter only roles and times are left to look at. */
-static int passes(const ct_bound_filter *filter, const ct_index_message *about) {
+int ct_recall_passes(const ct_bound_filter *filter, const ct_index_message *about) {
     return about->time_ms >= filter->since_ms && about->time_ms < filter->until_ms &&
            (!filter->restrict_roles || contains(filter->roles, filter->role_count, about->role_id));
 }
@@ -128,7 +129,7 @@ static int add_neighbours(run *state, ct_error *error) {
         size_t count = ct_index_neighbours(index, leaders[l], NEIGHBOURS, NEIGHBOURS, ids);
         for (size_t i = 0; i < count; i++) {
             ct_index_message about;
-            if (!ct_index_find(index, ids[i], &about) || !passes(&state->filter, &about)) continue;
+            if (!ct_index_find(index, ids[i], &about) || !ct_recall_passes(&state->filter, &about)) continue;
             if (!ct_pool_add(&state->pool, ids[i])) return ct_fail_nomem(error);
         }
     }
@@ -196,31 +197,49 @@ static void fill(ct_row *row, const ct_candidate *from) {
     row->speaker = from->speaker;
     row->date = from->date;
     row->question = from->question;
+    row->passage = from->passage;
 }
 
-/* Read the leading messages and rank them again with what their text says. */
+/* Read so many more of the leading messages, and rank all that were with what their text says. */
+static int read_more(run *state, size_t most, ct_result *result, ct_error *error) {
+    size_t first = result->count, count = 0;
+    int64_t *ids = ct_alloc(state->pool.count * sizeof *ids);
+    if (!ids) return ct_fail_nomem(error);
+    ct_fuse_score(&state->pool);
+    int64_t leaders = ct_pool_leaders(&state->pool, state->pool.count, ids);
+    for (int64_t i = 0; i < leaders && count < most; i++) {
+        ct_candidate *candidate = ct_pool_find(&state->pool, ids[i]);
+        if (candidate->is_read) continue;
+        candidate->is_read = 1;
+        ids[count++] = ids[i];
+    }
+    int status = leaders < 0 ? ct_fail_nomem(error)
+                             : ct_store_get(state->parts->store, ids, count, result, error);
+    ct_free(ids);
+    if (status || !result->count) return status;
+    for (size_t i = first; uses(state, CT_STAGE_QUESTION) && i < result->count; i++)
+        ct_pool_find(&state->pool, result->rows[i].id)->question =
+            ct_question_share(result->rows[i].text, result->rows[i].text_bytes);
+    ct_fuse_score(&state->pool);
+    for (size_t i = 0; i < result->count; i++)
+        fill(&result->rows[i], ct_pool_find(&state->pool, result->rows[i].id));
+    qsort(result->rows, result->count, sizeof *result->rows, by_score);
+    return CT_OK;
+}
+
 static int fetch(run *state, ct_result *result, ct_error *error) {
     size_t limit = (size_t)state->query->limit;
     size_t most = limit * READ_FACTOR > READ_LEAST ? limit * READ_FACTOR : READ_LEAST;
-    int64_t *ids = ct_alloc(most * sizeof *ids);
-    if (!ids) return ct_fail_nomem(error);
-    ct_fuse_score(&state->pool);
-    int64_t count = ct_pool_leaders(&state->pool, most, ids);
-    int status = count < 0 ? ct_fail_nomem(error)
-                           : ct_store_get(state->parts->store, ids, (size_t)count, result, error);
-    if (!status && uses(state, CT_STAGE_QUESTION)) {
-        for (size_t i = 0; i < result->count; i++)
-            ct_pool_find(&state->pool, ids[i])->question =
-                ct_question_share(result->rows[i].text, result->rows[i].text_bytes);
-        ct_fuse_score(&state->pool);
-    }
-    for (size_t i = 0; !status && i < result->count; i++)
-        fill(&result->rows[i], ct_pool_find(&state->pool, ids[i]));
-    ct_free(ids);
-    if (status || !result->count) return status;
-    qsort(result->rows, result->count, sizeof *result->rows, by_score);
-    if (result->count > limit) result->count = limit;
-    return CT_OK;
+    ct_pack pack = {state->parts, state->query, &state->filter, &state->pool, .result = result};
+    int status;
+    do { /* each time as many as there are, until few enough of them say the same */
+        status = read_more(state, most, result, error);
+        if (!status) status = ct_pack_collapse(&pack, error);
+        most = result->count;
+    } while (!status && pack.count < limit && result->count < state->pool.count);
+    if (!status) status = ct_pack_choose(&pack, error);
+    ct_pack_free(&pack);
+    return status;
 }
 
 int ct_recall_run(const ct_recall_parts *parts, const ct_query *query, ct_result *result,
