@@ -240,6 +240,14 @@ static const phrase periods[] = {
     {"sunday", 0},
 };
 
+/* Some scripts have no spaces, and in most others a word takes fewer bytes. */
+#define WORD_BYTES 8
+
+static size_t words_in(const folder *of) {
+    size_t long_words = of->used / WORD_BYTES;
+    return of->count > long_words ? of->count : long_words;
+}
+
 static int holds_digit(const folder *of) {
     for (size_t i = 0; i < of->used; i++)
         if (is_digit(of->folded[i])) return 1;
@@ -277,7 +285,7 @@ static char *reserve(ct_folds *folds, size_t bytes) {
 int ct_fold(ct_folds *folds, const char *text, size_t bytes, ct_folded *out) {
     folder of;
     fold_from(&of, text, bytes, 0);
-    ct_folded said = {.at = folds->used, .words = of.count,
+    ct_folded said = {.at = folds->used, .words = words_in(&of),
                       .refers = match_any(&of, 0, referring, COUNT(referring)) > 0,
                       .numbers = holds_digit(&of), .dated = is_dated(&of)};
     size_t first = opening_words(&of), end = closing_start(&of, first);

@@ -356,6 +356,7 @@ int ct_late_stage_run(const ct_recall_parts *parts, const ct_query_tokens *query
         status = ct_store_read_codes(parts->store, state.chunk_ids, state.chunk_count,
                                      (size_t)ct_encoder_code_bits(parts->encoder) / 64, match_chunk,
                                      &state, error);
+    if (status == CT_NOMEM) ct_fail_nomem(error); /* match_chunk cannot say so */
     for (size_t i = 0; !status && i < pool->count; i++)
         status = score(&state, &state.groups[i], &pool->list[i], error);
     late_free(&state);

@@ -284,10 +284,7 @@ static int cut(const chooser *to, ct_row *row, cost *of, int *done, ct_error *er
 
 enum { BEFORE, BEHIND };
 
-static int asks(const ct_row *row) {
-    return ct_question_ends(row->text, row->text_bytes) ||
-           ct_question_share(row->text, row->text_bytes) >= ASKS_SHARE;
-}
+static int asks(const ct_row *row) { return ct_question_share(row->text, row->text_bytes) >= ASKS_SHARE; }
 
 /* Whether a hit is found for what stands on one side of it, and that matches better than it does. */
 static int is_found_by(const chooser *to, const ct_row *hit, int64_t beside, int64_t opposite) {
@@ -297,10 +294,13 @@ static int is_found_by(const chooser *to, const ct_row *hit, int64_t beside, int
     return !two || !(two->own > one->own);
 }
 
-static int is_needed(const chooser *to, const taken *hit, const ct_row *beside, int side, int64_t opposite) {
+static int is_needed(const chooser *to, const taken *hit, const ct_row *beside, int side,
+                     int64_t opposite) {
     const ct_folded *said = &to->pack->folded[to->pack->sayings[hit->saying].shown];
     int answers = strcmp(hit->row.role, beside->role) != 0;
-    if (side == BEFORE && answers && (said->refers || said->words <= ANSWER_WORDS) && asks(beside)) return 1;
+    if (side == BEFORE && answers && (said->refers || said->words <= ANSWER_WORDS) &&
+        (asks(beside) || ct_question_ends(beside->text, beside->text_bytes)))
+        return 1;
     if (side == BEHIND && answers && asks(&hit->row)) return 1;
     return is_found_by(to, &hit->row, beside->id, opposite);
 }
