@@ -10,7 +10,7 @@ import cortext
 from support.bm25 import Bm25
 from support.haystacks import Haystack
 
-__all__ = ["ROWS", "Ranked", "Ranker", "make", "needs_vectors"]
+__all__ = ["EXTRA_ROWS", "ROWS", "Ranked", "Ranker", "make", "needs_vectors"]
 
 Stage = Literal["dense", "lexical"]
 STAGES: dict[str, Sequence[Stage] | None] = {
@@ -18,8 +18,11 @@ STAGES: dict[str, Sequence[Stage] | None] = {
     "dense only": ("dense",),
     "BM25 only": ("lexical",),
 }
+BUDGET = "engine in 1000 tokens"
+BUDGET_TOKENS = 1000
 REFERENCE = "reference BM25"
 ROWS = (*STAGES, REFERENCE)
+EXTRA_ROWS = (BUDGET,)  # only when asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ def make(row: str, haystack: Haystack, engine: cortext.Engine, limit: int) -> Ra
     """The ranker of a row over a store that holds the haystack."""
     if row == REFERENCE:
         return _reference(haystack, limit)
+    if row == BUDGET:
+        return _budget(engine, limit)
     return _recall(engine, STAGES[row], limit, wait_ms=200 if needs_vectors(row) else 0)
 
 
@@ -59,6 +64,17 @@ def _recall(
             Ranked(hit.uid or "", hit.session, hit.text, _superseded_by(engine, hit))
             for hit in found.hits
         ]
+
+    return rank
+
+
+def _budget(engine: cortext.Engine, limit: int) -> Ranker:
+    """What fits the budget, and what is attached to a hit right around it."""
+
+    def rank(question: str) -> list[Ranked]:
+        found = engine.recall(question, limit=limit, budget_tokens=BUDGET_TOKENS)
+        shown = (turn for hit in found for turn in (*hit.before, hit, *hit.after))
+        return [Ranked(turn.uid or "", turn.session, turn.text) for turn in shown]
 
     return rank
 

@@ -29,6 +29,9 @@ static const double lent_words[] = {0.7, 0.5};
 #define READ_FACTOR 2
 #define READ_LEAST 40
 
+/* When too many of the candidates say the same, so many times as many are looked for. */
+#define WIDEN_FACTOR 8
+
 /* A message this long before or behind a time that the query names is half as near as one in it, and
  * so is one at a distance of the named span's own length. */
 #define NEAR_MS 86400000.0
@@ -227,16 +230,38 @@ static int read_more(run *state, size_t most, ct_result *result, ct_error *error
     return CT_OK;
 }
 
-static int fetch(run *state, ct_result *result, ct_error *error) {
+/* Look for more candidates, once: those that there are say the same too often. */
+static int widen(run *state, ct_error *error) {
+    size_t capacity = state->pool.count * WIDEN_FACTOR;
+    int status = CT_OK;
+    if (uses(state, CT_STAGE_DENSE)) status = find_dense(state, capacity, error);
+    if (!status && uses(state, CT_STAGE_LEXICAL)) status = find_lexical(state, capacity, error);
+    if (!status && uses(state, CT_STAGE_CONTEXT)) status = add_neighbours(state, error);
+    if (!status) describe(state);
+    if (!status && uses(state, CT_STAGE_LATE))
+        status = ct_late_stage_run(state->parts, &state->tokens, uses(state, CT_STAGE_CONTEXT),
+                                   state->query->filter.until_ms, &state->pool, error);
+    return status;
+}
+
+static int fetch(run *state, size_t capacity, ct_result *result, ct_error *error) {
     size_t limit = (size_t)state->query->limit;
     size_t most = limit * READ_FACTOR > READ_LEAST ? limit * READ_FACTOR : READ_LEAST;
     ct_pack pack = {state->parts, state->query, &state->filter, &state->pool, .result = result};
-    int status;
-    do { /* each time as many as there are, until few enough of them say the same */
+    /* With fewer in the pool no stage had more to give. */
+    int status, may_widen = state->pool.count >= capacity;
+    for (;;) {
         status = read_more(state, most, result, error);
         if (!status) status = ct_pack_collapse(&pack, error);
-        most = result->count;
-    } while (!status && pack.count < limit && result->count < state->pool.count);
+        if (status || pack.count >= limit) break;
+        if (result->count == state->pool.count) {
+            if (!may_widen) break;
+            may_widen = 0;
+            status = widen(state, error);
+            if (status || result->count == state->pool.count) break;
+        }
+        most = result->count; /* each time as many as were read before */
+    }
     if (!status) status = ct_pack_choose(&pack, error);
     ct_pack_free(&pack);
     return status;
@@ -276,7 +301,7 @@ int ct_recall_run(const ct_recall_parts *parts, const ct_query *query, ct_result
     timings->late_ns = (now = ct_clock_ns()) - began;
     began = now;
 
-    if (!status) status = fetch(&state, result, error);
+    if (!status) status = fetch(&state, capacity, result, error);
     timings->fetch_ns = ct_clock_ns() - began;
     run_free(&state);
     return status;

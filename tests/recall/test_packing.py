@@ -126,12 +126,12 @@ def test_a_short_reply_answers_another_question_each_time(mem: Engine) -> None:
 
 
 def test_a_hundred_copies_leave_room_for_the_rest(mem: Engine) -> None:
-    tell(mem, *[CODE] * 150)
+    tell(mem, *[CODE] * 400)  # more than the candidates that are looked for at first
     others = tell(mem, *[f"The garage has {n} windows and no door code" for n in range(8)])
     hits = by_words(mem, "garage door code", limit=9)
     assert len(hits) == 9
     assert {hit.id for hit in hits if not hit.duplicates} == set(others)
-    assert max(len(hit.duplicates) for hit in hits) == 149
+    assert max(len(hit.duplicates) for hit in hits) == 399
 
 
 # ---- budgets ------------------------------------------------------------------------------------
@@ -349,8 +349,7 @@ def test_what_reads_alone_brings_nothing(mem: Engine) -> None:
         ("user", "Shall we talk about the garden now?"),
         (
             "assistant",
-            "The zebra enclosure at the northern gate was painted dark green in spring, since "
-            + "nobody could see the old paint from the path any longer.",
+            "The zebra enclosure at the northern gate has been painted dark green this spring.",
         ),
         ("user", "The train was late and we missed half of the concert that Ingrid played."),
     )
