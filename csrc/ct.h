@@ -188,7 +188,8 @@ typedef struct ct_query {
     size_t date_count;
     int32_t collapse;      /* 1: of messages that say the same, one stands for all */
     int32_t attach;        /* 1: give a hit the message beside it that it needs to be read */
-    int32_t budget_tokens; /* most tokens of all texts together, as the encoder counts; 0: any number */
+    int32_t budget_tokens; /* most tokens of all texts together, as the encoder counts, but one
+                              for 8 bytes at least; 0: any number */
     int32_t budget_bytes;  /* most bytes of all texts together; 0: any number */
 } ct_query;
 

@@ -114,6 +114,10 @@ int ct_pack_collapse(ct_pack *pack, ct_error *error) {
 #define SLICE_BYTES 8192
 #define PLACE_BYTES 512
 
+/* A model takes a whole word of a script that it does not know for one token; so many bytes of such a
+ * word count for one, which is near what others count. */
+#define TOKEN_BYTES 8
+
 /* An excerpt takes so much, or of a larger budget this share: the rest is for other hits. */
 #define EXCERPT_TOKENS 256
 #define EXCERPT_BYTES 1024
@@ -166,7 +170,7 @@ static int count_cost(const chooser *to, const char *text, size_t bytes, cost *o
         end = slice_end(text, bytes, start, SLICE_BYTES);
         int status = ct_encoder_count(to->pack->parts->encoder, text + start, end - start, &some, error);
         if (status) return status;
-        out->tokens += some;
+        out->tokens += some > (end - start) / TOKEN_BYTES ? some : (end - start) / TOKEN_BYTES;
     }
     return CT_OK;
 }
@@ -252,7 +256,7 @@ static int cut(const chooser *to, ct_row *row, cost *of, int *done, ct_error *er
     if (status) return status;
     double size = (double)row->text_bytes;
     if (most.bytes != SIZE_MAX) size = fmin(size, (double)most.bytes);
-    if (most.tokens != SIZE_MAX) size = fmin(size, (double)most.tokens * token_bytes);
+    if (most.tokens != SIZE_MAX) size = fmin(size, (double)most.tokens * fmin(token_bytes, TOKEN_BYTES));
     for (int i = 0; i < CUT_TRIES && size >= 1; i++) {
         lay_window(row, centre, (size_t)size, &start, &end);
         if (start >= end) return CT_OK;

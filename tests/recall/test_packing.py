@@ -290,6 +290,16 @@ def test_text_without_spaces_is_cut_between_characters(mem: Engine, text: str, b
         assert tokens_of(mem.model, hit.text) <= budget
 
 
+def test_scripts_that_the_model_does_not_know_count_by_their_bytes(mem: Engine) -> None:
+    text = "ประตูโรงรถมีรหัสใหม่ที่ไม่มีใครจำได้เลยสักคน" * 3
+    assert tokens_of(mem.model, text) < len(text.encode()) // 20
+    mem.ingest(text)
+    (hit,) = mem.recall(text, budget_tokens=len(text.encode()) // 8, stages=["lexical"]).hits
+    assert hit.text == text
+    (hit,) = mem.recall(text, budget_tokens=len(text.encode()) // 8 - 1, stages=["lexical"]).hits
+    assert hit.excerpt is not None
+
+
 def test_budgets_out_of_range(mem: Engine) -> None:
     mem.ingest("hello")
     for name in ("budget_tokens", "budget_bytes"):
