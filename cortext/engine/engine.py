@@ -241,9 +241,9 @@ class Engine:
             model of the store counts them, at least one for 8 bytes, without special tokens,
             roles or times.  It is no LLM's tokenizer: against the bundled model, OpenAI's o200k
             counts about as many for English, a fifth fewer for code, from 0.4 to 0.9 of them for
-            most other languages, but 1.2 times as many for Thai.  Hits are taken in order; one that does not fit what
-            is left is passed over for shorter ones behind it, and one that is larger than the
-            whole budget is cut to its best passage (`Hit.excerpt`).
+            most other languages, but 1.2 times as many for Thai.  Hits are taken in order; one
+            that does not fit what is left is passed over for shorter ones behind it, and one that
+            is larger than the whole budget is cut to its best passage (`Hit.excerpt`).
         budget_bytes: the same in bytes of UTF-8; of two budgets both hold.
         attach: give a hit the message beside it that is needed to read it; see `Hit`.
         collapse: of messages that say the same word for word, but for case, punctuation or a
