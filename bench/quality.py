@@ -60,7 +60,7 @@ LAYOUTS = {
 
 def parse_rows(_context: click.Context, _option: click.Parameter, value: str) -> list[str]:
     rows = [part.strip() for part in value.split(",")]
-    unknown = set(rows) - set(rankers.ABLATION)
+    unknown = set(rows) - {*rankers.ABLATION, *rankers.EXTRA_ROWS}
     if unknown:
         raise click.BadParameter(f"no such row: {', '.join(sorted(unknown))}")
     return rows

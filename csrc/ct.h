@@ -188,6 +188,11 @@ typedef struct ct_query {
     int32_t stages;  /* of ct_stage, with CT_STAGE_DENSE or CT_STAGE_LEXICAL among them */
     const ct_period *dates; /* times that the query names, or NULL */
     size_t date_count;
+    int32_t collapse;      /* 1: of messages that say the same, one stands for all */
+    int32_t attach;        /* 1: give a hit the message beside it that it needs to be read */
+    int32_t budget_tokens; /* most tokens of all texts together, as the encoder counts, but one
+                              for 8 bytes at least; 0: any number */
+    int32_t budget_bytes;  /* most bytes of all texts together; 0: any number */
 } ct_query;
 
 /* One message of a result.  Strings belong to the result. */
@@ -210,6 +215,14 @@ typedef struct ct_row {
     double speaker;  /* 1: the query names who said it */
     double date;     /* 0 to 1: how near to a time that the query names */
     double question; /* 0 to 1: how much of it asks */
+    int64_t passage; /* tokens before what matches best in it; -1: unknown */
+    /* Set in the result of a recall only. */
+    const int64_t *duplicates; /* [duplicate_count]: what it stands for, oldest id first */
+    size_t duplicate_count;
+    const struct ct_row *before; /* the message right before it, or NULL */
+    const struct ct_row *after;  /* the message right behind it, or NULL */
+    size_t excerpt_start; /* text is so many characters of the message: from here on, */
+    size_t excerpt_end;   /* up to here; 0: it is the whole */
 } ct_row;
 
 typedef struct ct_timings {
@@ -265,7 +278,8 @@ int ct_engine_get(ct_engine *engine, const int64_t *ids, size_t count, ct_result
 int ct_engine_messages(ct_engine *engine, const ct_filter *filter, int64_t after, int32_t limit,
                        ct_result **out, ct_error *error);
 
-/* The messages that matter for a query, best first.  Free the result. */
+/* The messages that matter for a query, best first.  A row's texts, those of the rows attached to it
+ * too, count towards the budgets.  Free the result. */
 int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, ct_error *error);
 
 int ct_engine_stats(ct_engine *engine, ct_stats *out, ct_error *error);

@@ -10,15 +10,18 @@ from cortext.engine import STAGES, Stage
 from support.bm25 import Bm25
 from support.haystacks import Haystack, Question
 
-__all__ = ["ABLATION", "ROWS", "Ranked", "Ranker", "Ranking", "make", "needs_vectors"]
+__all__ = ["ABLATION", "EXTRA_ROWS", "ROWS", "Ranked", "Ranker", "Ranking", "make", "needs_vectors"]
 
 USED: dict[str, Sequence[Stage]] = {
     "engine": STAGES,  # as users call it
     "dense only": ("dense",),
     "BM25 only": ("lexical",),
 }
+BUDGET = "engine in 1000 tokens"
+BUDGET_TOKENS = 1000
 REFERENCE = "reference BM25"
 ROWS = (*USED, REFERENCE)
+EXTRA_ROWS = (BUDGET,)  # only when asked for
 
 # Each stage left out of the whole, and each added to those before it.
 USED |= {f"without {stage}": [other for other in STAGES if other != stage] for stage in STAGES}
@@ -56,6 +59,8 @@ def make(row: str, haystack: Haystack, engine: cortext.Engine, limit: int) -> Ra
     """The ranker of a row over a store that holds the haystack."""
     if row == REFERENCE:
         return _reference(haystack, limit)
+    if row == BUDGET:
+        return _budget(engine, limit)
     return _recall(engine, USED[row], limit, wait_ms=200 if needs_vectors(row) else 0)
 
 
@@ -72,6 +77,20 @@ def _recall(engine: cortext.Engine, stages: Sequence[Stage], limit: int, *, wait
             Ranked(hit.uid or "", hit.session, hit.text, _superseded_by(engine, hit))
             for hit in found.hits
         ]
+        return Ranking(turns, found.confidence)
+
+    return rank
+
+
+def _budget(engine: cortext.Engine, limit: int) -> Ranker:
+    """What fits the budget, and what is attached to a hit right around it."""
+
+    def rank(question: Question) -> Ranking:
+        found = engine.recall(
+            question.text, limit=limit, budget_tokens=BUDGET_TOKENS, reference_time=question.time
+        )
+        shown = (turn for hit in found for turn in (*hit.before, hit, *hit.after))
+        turns = [Ranked(turn.uid or "", turn.session, turn.text) for turn in shown]
         return Ranking(turns, found.confidence)
 
     return rank

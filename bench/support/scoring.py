@@ -52,6 +52,7 @@ def score_locomo(question: Question, ranked: Sequence[Ranked], count: Count) -> 
     values |= {f"any@{k}": any_at(uids, gold, k) for k in (1, 5, 10, 20)}
     fitting = within_budget(costs, BUDGET_TOKENS)
     values[f"R@{BUDGET_TOKENS}tok"] = recall_at(uids, gold, fitting)
+    values["R@all"] = recall_at(uids, gold, len(uids))
     values[f"tok@{SHOWN}"] = sum(costs[:SHOWN])
     if question.category != locomo.ADVERSARIAL:
         yield f"categories 1 to 4, {TOTAL}", values

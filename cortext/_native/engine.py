@@ -54,6 +54,10 @@ class MessageRow(NamedTuple):
     speaker: float
     date: float
     question: float
+    duplicates: tuple[int, ...] = ()
+    excerpt: tuple[int, int] | None = None
+    before: MessageRow | None = None
+    after: MessageRow | None = None
 
 
 class RecallRows(NamedTuple):
@@ -129,29 +133,34 @@ def _must(pointer: Any) -> str:
     return str(ffi.string(pointer).decode("utf-8", "replace"))
 
 
+def _take_row(row: Any) -> MessageRow:
+    return MessageRow(
+        row.id,
+        row.time_ms,
+        ffi.unpack(row.text, row.text_bytes).decode("utf-8", "replace"),
+        _must(row.role),
+        _must(row.session),
+        _string(row.source),
+        _string(row.metadata),
+        _string(row.uid),
+        row.score,
+        row.dense,
+        row.lexical,
+        row.late,
+        row.context,
+        row.speaker,
+        row.date,
+        row.question,
+        tuple(row.duplicates[0 : row.duplicate_count]) if row.duplicate_count else (),
+        (row.excerpt_start, row.excerpt_end) if row.excerpt_end else None,
+        None if row.before == ffi.NULL else _take_row(row.before),
+        None if row.after == ffi.NULL else _take_row(row.after),
+    )
+
+
 def _take_rows(result: Any) -> list[MessageRow]:
     rows = lib.ct_result_rows(result)
-    return [
-        MessageRow(
-            row.id,
-            row.time_ms,
-            ffi.unpack(row.text, row.text_bytes).decode("utf-8", "replace"),
-            _must(row.role),
-            _must(row.session),
-            _string(row.source),
-            _string(row.metadata),
-            _string(row.uid),
-            row.score,
-            row.dense,
-            row.lexical,
-            row.late,
-            row.context,
-            row.speaker,
-            row.date,
-            row.question,
-        )
-        for row in (rows[i] for i in range(lib.ct_result_count(result)))
-    ]
+    return [_take_row(rows[i]) for i in range(lib.ct_result_count(result))]
 
 
 def _result_holder() -> Any:
@@ -249,6 +258,10 @@ class EngineHandle:
         wait_ms: int,
         stages: Collection[str],
         dates_ms: Sequence[tuple[int, int]],
+        collapse: bool,
+        attach: bool,
+        budget_tokens: int,
+        budget_bytes: int,
     ) -> RecallRows:
         inputs, query = _Inputs(), ffi.new("ct_query *")
         query.text, query.text_bytes = inputs.text(text, "query")
@@ -257,6 +270,8 @@ class EngineHandle:
         query.stages = sum(_STAGE[stage] for stage in stages)
         spans = ffi.new("ct_period[]", list(dates_ms))
         query.dates, query.date_count = spans, len(spans)
+        query.collapse, query.attach = collapse, attach
+        query.budget_tokens, query.budget_bytes = budget_tokens, budget_bytes
         out, error = _result_holder(), new_error()
         check(lib.ct_engine_recall(self._pointer, query, out, error), error)
         return self._take(out[0])

@@ -44,7 +44,14 @@ def message_fields(message: Message) -> dict[str, Any]:
 
 def hit_fields(hit: Hit) -> dict[str, Any]:
     """Return a hit as JSON output has it; the scores by stage only when they were asked for."""
-    fields = {"score": hit.score, **message_fields(hit)}
+    fields = {
+        "score": hit.score,
+        **message_fields(hit),
+        "excerpt": hit.excerpt,
+        "duplicates": hit.duplicates,
+        "before": [message_fields(message) for message in hit.before],
+        "after": [message_fields(message) for message in hit.after],
+    }
     if hit.scores is not None:
         fields["scores"] = asdict(hit.scores)
     return fields

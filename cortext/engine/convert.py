@@ -105,6 +105,15 @@ def to_new_message(message: NewMessage | Mapping[str, Any]) -> NewMessage:
     return NewMessage(**message)
 
 
+def to_budget(value: int | None, what: str) -> int:
+    """A budget as the core takes it, 0 for none.  InputError for what is no number from 1 on."""
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
+        raise InputError(f"{what} is {value!r}; it must be an int from 1 to {2**31 - 1:,}, or None")
+    return value
+
+
 def to_rows(messages: Iterable[NewMessage | Mapping[str, Any]]) -> list[NewRow]:
     """What the core stores, for many.  An InputError says which message it is about."""
     if isinstance(messages, (str, Mapping, NewMessage)):
@@ -167,7 +176,15 @@ def to_hit(row: MessageRow, *, explain: bool) -> Hit:
             date=row.date,
             question=row.question,
         )
-    return Hit(**_common(row), score=row.score, scores=scores)
+    return Hit(
+        **_common(row),
+        score=row.score,
+        scores=scores,
+        duplicates=row.duplicates,
+        before=() if row.before is None else (to_message(row.before),),
+        after=() if row.after is None else (to_message(row.after),),
+        excerpt=row.excerpt,
+    )
 
 
 def _number(value: float) -> float | None:

@@ -223,6 +223,10 @@ class Engine:
         until: datetime | int | None = None,
         reference_time: datetime | int | None = None,
         as_of: datetime | int | None = None,
+        budget_tokens: int | None = None,
+        budget_bytes: int | None = None,
+        attach: bool = True,
+        collapse: bool = True,
         wait_ms: int = 200,
         explain: bool = False,
         stages: Sequence[Stage] = STAGES,
@@ -230,17 +234,30 @@ class Engine:
         """The messages that matter for a query, best first.
 
         query: a question or any text; its punctuation means nothing.  Of a very long one the
-            first 64 distinct words count, and for the meaning its first 8 chunks (with the
+            64 rarest words count, and for the meaning its first 8 chunks (with the
             bundled model, some 1,800 tokens).
-        limit: 1 to 10,000 hits.  The best are returned whether they answer the query or not; a
-            score ranks within this recall and is no measure of confidence.
+        limit: at most so many hits, 1 to 10,000; the list ends where the evidence ends, so there
+            may be fewer.  A score ranks within this recall; whether anything answers the query
+            is what `Recall.confidence` says.
         session, roles, since, until: as in `messages`; they restrict
-            the search itself, so `limit` hits come back whenever that many messages pass.
+            the search itself, not its result.  What is attached to a hit passes them too.
         reference_time: what "yesterday" in the query counts from; default: `as_of`, else now.
             Messages near a time that the query names are preferred, others are not cut off;
             see `cortext.dates` for what is understood.  A time in "after my trip" is that of the
             message which best matches "my trip", at the cost of a second search.
         as_of: answer as if it were then: messages that are later are hidden.
+        budget_tokens: most tokens of all texts handed out, attached messages included, as the
+            model of the store counts them, at least one for 8 bytes, without special tokens,
+            roles or times.  It is no LLM's tokenizer: against the bundled model, OpenAI's o200k
+            counts about as many for English, a fifth fewer for code, from 0.4 to 0.9 of them for
+            most other languages, but 1.2 times as many for Thai.  Hits are taken in order; one
+            that does not fit what is left is passed over for shorter ones behind it, and one that
+            is larger than the whole budget is cut to its best passage (`Hit.excerpt`).
+        budget_bytes: the same in bytes of UTF-8; of two budgets both hold.
+        attach: give a hit the message beside it that is needed to read it; see `Hit`.
+        collapse: of messages that say the same word for word, but for case, punctuation or a
+            greeting, show the newest only; see `Hit.duplicates`.  Speakers keep their own words,
+            but a tool's copy of them collapses.
         wait_ms: longest wait for messages that are not embedded yet.  Those still waiting are
             found by their words only, and counted in Recall.pending.
         explain: give each hit the scores of the stages.
@@ -262,6 +279,10 @@ class Engine:
             roles=convert.to_names(roles, "roles"),
             since_ms=convert.to_optional_milliseconds(since, "since"),
             until_ms=until_ms,
+            collapse=False,
+            attach=False,
+            budget_tokens=convert.to_budget(None, "budget_tokens"),
+            budget_bytes=convert.to_budget(None, "budget_bytes"),
         )
         used = set(stages)
         found = search(
@@ -270,6 +291,10 @@ class Engine:
             wait_ms=_checked_int(wait_ms, "wait_ms"),
             stages=used,
             dates_ms=named_times(query, reference_ms, search) if "date" in used else (),
+            collapse=bool(collapse),
+            attach=bool(attach),
+            budget_tokens=convert.to_budget(budget_tokens, "budget_tokens"),
+            budget_bytes=convert.to_budget(budget_bytes, "budget_bytes"),
         )
         hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
         wait, encode, dense, lexical, late, fetch, total = (ns / 1e6 for ns in found.timings_ns)

@@ -72,10 +72,23 @@ class StageScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Message):
-    """A recalled message.  `score` orders hits within one recall, highest first, 0 to 1."""
+    """A recalled message.
+
+    score: orders hits within one recall, highest first, 0 to 1; the best of all that it stands for.
+    scores: of the stages, when they were asked for.
+    duplicates: ids of the messages that say the same and are left out for this one, the newest.
+    before, after: the message right before or behind it in its session, where it is needed to read
+        the hit: the question that it answers, or the answer to it.  At most one; usually none.
+    excerpt: None, or where `text`, which is cut then, stands in the text of the message: from the
+        first character, counted from 0, up to but not including the second.
+    """
 
     score: float
     scores: StageScores | None = None
+    duplicates: tuple[int, ...] = ()
+    before: tuple[Message, ...] = ()
+    after: tuple[Message, ...] = ()
+    excerpt: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

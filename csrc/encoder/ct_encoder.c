@@ -271,6 +271,15 @@ int ct_encoder_tokenize(ct_encoder *encoder, const char *text, size_t bytes, int
     return CT_OK;
 }
 
+int ct_encoder_count(ct_encoder *encoder, const char *text, size_t bytes, size_t *count, ct_error *error) {
+    int32_t *ids = NULL;
+    int status = tokenize(encoder, text, bytes, &ids, count, error);
+    ct_free(ids);
+    return status;
+}
+
+size_t ct_encoder_step(const ct_encoder *encoder) { return encoder->step; }
+
 int ct_encoder_chunk(ct_encoder *encoder, const char *role, const char *text, size_t bytes, int query,
                      ct_chunks *out, ct_error *error) {
     const char *prefix = query ? encoder->query_prefix : encoder->passage_prefix;

@@ -60,4 +60,10 @@ const int32_t *ct_chunks_ids(const ct_chunks *chunks, size_t index, size_t *coun
 int ct_encoder_chunk_codes(ct_encoder *encoder, const ct_chunks *chunks, size_t index,
                            ct_urgency urgency, float *vector, uint64_t *codes, ct_error *error);
 
+/* How many tokens a text has, without special tokens.  text: valid UTF-8. */
+int ct_encoder_count(ct_encoder *encoder, const char *text, size_t bytes, size_t *count, ct_error *error);
+
+/* Tokens from the start of one chunk to that of the next. */
+size_t ct_encoder_step(const ct_encoder *encoder);
+
 #endif

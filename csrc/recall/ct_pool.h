@@ -21,6 +21,8 @@ typedef struct ct_candidate {
     double question; /* 0 to 1: how much of it asks rather than tells */
     double match; /* what the score is made of without speaker and date */
     double score; /* at most 1 */
+    int64_t passage; /* tokens before what matches best in it, the speaker's name included; -1: unknown */
+    int is_read;
 } ct_candidate;
 
 typedef struct ct_pool {

@@ -10,6 +10,7 @@
 #include "recall/ct_fuse.h"
 #include "recall/ct_late_stage.h"
 #include "recall/ct_lexical.h"
+#include "recall/ct_pack.h"
 #include "recall/ct_pool.h"
 #include "recall/ct_question.h"
 #include "recall/ct_speaker.h"
@@ -29,6 +30,9 @@ static const double lent_words[] = {0.7, 0.5};
 /* Messages whose text is read for one hit that is asked for, and at least. */
 #define READ_FACTOR 2
 #define READ_LEAST 40
+
+/* When too many of the candidates say the same, so many times as many are looked for. */
+#define WIDEN_FACTOR 8
 
 /* A message that is a span's own length before or behind it is half as near as one in it; of a span
  * that is very short or open this long. */
@@ -125,7 +129,7 @@ static int contains(const int64_t *ids, size_t count, int64_t id) {
 }
 
 /* Neighbours are of one session, so of the filter only roles and times are left to look at. */
-static int passes(const ct_bound_filter *filter, const ct_index_message *about) {
+int ct_recall_passes(const ct_bound_filter *filter, const ct_index_message *about) {
     return about->time_ms >= filter->since_ms && about->time_ms < filter->until_ms &&
            (!filter->restrict_roles || contains(filter->roles, filter->role_count, about->role_id));
 }
@@ -140,7 +144,7 @@ static int add_neighbours(run *state, ct_error *error) {
         size_t count = ct_index_neighbours(index, leaders[l], NEIGHBOURS, NEIGHBOURS, ids);
         for (size_t i = 0; i < count; i++) {
             ct_index_message about;
-            if (!ct_index_find(index, ids[i], &about) || !passes(&state->filter, &about)) continue;
+            if (!ct_index_find(index, ids[i], &about) || !ct_recall_passes(&state->filter, &about)) continue;
             if (!ct_pool_add(&state->pool, ids[i])) return ct_fail_nomem(error);
         }
     }
@@ -209,43 +213,86 @@ static void fill(ct_row *row, const ct_candidate *from) {
     row->speaker = from->speaker;
     row->date = from->date;
     row->question = from->question;
+    row->passage = from->passage;
 }
 
-/* End the list where the evidence ends: the surer it is that something answers, the more of what stands
+/* The score at which the evidence ends: the surer it is that something answers, the more of what stands
  * behind the best is worth having. */
-static void cut(const run *state, ct_result *result) {
+static double least_score(const run *state, const ct_result *result) {
+    if (!uses(state, CT_STAGE_CUT) || !result->count) return -INFINITY;
     double part = CUT_UNSURE + (CUT_SURE - CUT_UNSURE) * result->confidence;
     /* Where words decide, scores fall faster than the evidence does. */
-    double least = part * state->fluency * result->rows[0].score;
-    while (result->count > 1 && result->rows[result->count - 1].score < least) result->count--;
+    return part * state->fluency * result->rows[0].score;
 }
 
-/* Read the leading messages and rank them again with what their text says. */
-static int fetch(run *state, ct_result *result, ct_error *error) {
-    size_t limit = (size_t)state->query->limit;
-    size_t most = limit * READ_FACTOR > READ_LEAST ? limit * READ_FACTOR : READ_LEAST;
-    int64_t *ids = ct_alloc(most * sizeof *ids);
+/* Read so many more of the leading messages, and rank all that were with what their text says. */
+static int read_more(run *state, size_t most, ct_result *result, ct_error *error) {
+    size_t first = result->count, count = 0;
+    int64_t *ids = ct_alloc(state->pool.count * sizeof *ids);
     if (!ids) return ct_fail_nomem(error);
     ct_fuse_score(&state->pool, state->fluency);
-    int64_t count = ct_pool_leaders(&state->pool, most, ids);
-    int status = count < 0 ? ct_fail_nomem(error)
-                           : ct_store_get(state->parts->store, ids, (size_t)count, result, error);
-    if (!status && uses(state, CT_STAGE_QUESTION)) {
-        for (size_t i = 0; i < result->count; i++)
-            ct_pool_find(&state->pool, ids[i])->question =
-                ct_question_share(result->rows[i].text, result->rows[i].text_bytes);
-        ct_fuse_score(&state->pool, state->fluency);
+    int64_t leaders = ct_pool_leaders(&state->pool, state->pool.count, ids);
+    for (int64_t i = 0; i < leaders && count < most; i++) {
+        ct_candidate *candidate = ct_pool_find(&state->pool, ids[i]);
+        if (candidate->is_read) continue;
+        candidate->is_read = 1;
+        ids[count++] = ids[i];
     }
-    for (size_t i = 0; !status && i < result->count; i++)
-        fill(&result->rows[i], ct_pool_find(&state->pool, ids[i]));
+    int status = leaders < 0 ? ct_fail_nomem(error)
+                             : ct_store_get(state->parts->store, ids, count, result, error);
     ct_free(ids);
     if (status || !result->count) return status;
+    for (size_t i = first; uses(state, CT_STAGE_QUESTION) && i < result->count; i++)
+        ct_pool_find(&state->pool, result->rows[i].id)->question =
+            ct_question_share(result->rows[i].text, result->rows[i].text_bytes);
+    ct_fuse_score(&state->pool, state->fluency);
+    for (size_t i = 0; i < result->count; i++)
+        fill(&result->rows[i], ct_pool_find(&state->pool, result->rows[i].id));
     qsort(result->rows, result->count, sizeof *result->rows, by_score);
     result->confidence = ct_confidence_of(&state->pool, &state->speakers);
-    if (uses(state, CT_STAGE_CUT)) cut(state, result);
-    if (result->count > limit) result->count = limit;
-    for (size_t i = 0; i < result->count; i++) result->rows[i].score = fmax(result->rows[i].score, 0);
     return CT_OK;
+}
+
+/* Look for more candidates, once: those that there are say the same too often. */
+static int widen(run *state, ct_error *error) {
+    size_t capacity = state->pool.count * WIDEN_FACTOR;
+    int status = CT_OK;
+    if (uses(state, CT_STAGE_DENSE)) status = find_dense(state, capacity, error);
+    if (!status && uses(state, CT_STAGE_LEXICAL)) status = find_lexical(state, capacity, error);
+    if (!status && uses(state, CT_STAGE_CONTEXT)) status = add_neighbours(state, error);
+    if (!status) describe(state);
+    if (!status && uses(state, CT_STAGE_LATE))
+        status = ct_late_stage_run(state->parts, &state->tokens, &state->speakers,
+                                   uses(state, CT_STAGE_CONTEXT), state->query->filter.until_ms,
+                                   &state->pool, error);
+    return status;
+}
+
+static int fetch(run *state, size_t capacity, ct_result *result, ct_error *error) {
+    size_t limit = (size_t)state->query->limit;
+    size_t most = limit * READ_FACTOR > READ_LEAST ? limit * READ_FACTOR : READ_LEAST;
+    ct_pack pack = {state->parts, state->query, &state->filter, &state->pool, .result = result, .least = -INFINITY};
+    /* With fewer in the pool no stage had more to give. */
+    int status, may_widen = state->pool.count >= capacity;
+    for (;;) {
+        status = read_more(state, most, result, error);
+        if (!status) status = ct_pack_collapse(&pack, error);
+        if (status || pack.count >= limit) break;
+        pack.least = least_score(state, result);
+        if (result->count && result->rows[result->count - 1].score < pack.least) break;
+        if (result->count == state->pool.count) {
+            if (!may_widen) break;
+            may_widen = 0;
+            status = widen(state, error);
+            if (status || result->count == state->pool.count) break;
+        }
+        most = result->count; /* each time as many as were read before */
+    }
+    pack.least = least_score(state, result);
+    if (!status) status = ct_pack_choose(&pack, error);
+    ct_pack_free(&pack);
+    for (size_t i = 0; i < result->count; i++) result->rows[i].score = fmax(result->rows[i].score, 0);
+    return status;
 }
 
 int ct_recall_run(const ct_recall_parts *parts, const ct_query *query, ct_result *result,
@@ -282,7 +329,7 @@ int ct_recall_run(const ct_recall_parts *parts, const ct_query *query, ct_result
     timings->late_ns = (now = ct_clock_ns()) - began;
     began = now;
 
-    if (!status) status = fetch(&state, result, error);
+    if (!status) status = fetch(&state, capacity, result, error);
     timings->fetch_ns = ct_clock_ns() - began;
     run_free(&state);
     return status;

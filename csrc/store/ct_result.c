@@ -60,6 +60,8 @@ void ct_result_free(ct_result *result) {
         result->strings = block->next;
         ct_free(block);
     }
+    ct_result_free(result->attached);
+    ct_free(result->ids);
     ct_free(result->rows);
     ct_free(result);
 }

@@ -63,7 +63,25 @@ def test_calls(path: Path, model: Model) -> None:
         fail_each(lambda: mem.model.tokenize("one text"))
         assert fail_each(lambda: mem.model.handle.query("one text " * 300)) > 4
         assert mem.flush(60)
-        assert len(mem.recall("garage code", limit=100).hits) == mem.stats().messages
+        assert len(mem.recall("garage code", limit=100, collapse=False)) == mem.stats().messages
+
+
+def test_packing(path: Path, model: Model) -> None:
+    with cortext.open(path, model=model) as mem:
+        for i in range(50):
+            mem.ingest("What was the code of the garage again?", session=str(i))
+            mem.ingest(f"It was {i % 9}.", session=str(i), role="assistant")
+        mem.ingest("The garage code is in the folder. " * 300)
+        mem.flush()
+
+        def recall() -> cortext.Recall:
+            return mem.recall("garage code in the folder", limit=20, budget_tokens=1000, wait_ms=0)
+
+        assert fail_each(recall) > 30
+        hits = recall().hits
+        assert any(hit.excerpt for hit in hits)
+        assert any(hit.duplicates for hit in hits)
+        assert any(hit.before for hit in mem.recall("it was 7", limit=1))
 
 
 def test_loading_a_model(model: Model) -> None:

@@ -107,7 +107,9 @@ def test_dense_search_is_exact_under_any_filter(
 ) -> None:
     vectors = oracle.vectors
     _native.force_simd(level)
-    hits = filled.recall(query, limit=limit, stages=["dense"], explain=True, **chosen).hits
+    hits = filled.recall(
+        query, limit=limit, stages=["dense"], explain=True, collapse=False, **chosen
+    ).hits
     passing = {m.id for m in oracle.messages if passes(m, chosen)}
     assert len(hits) == min(limit, len(passing)), "k results whenever k exist"
     assert len({h.id for h in hits}) == len(hits)
@@ -135,6 +137,7 @@ def test_words_and_listing_respect_any_filter(
 ) -> None:
     passing = [m for m in oracle.messages if passes(m, chosen)]
     assert filled.messages(limit=10_000, **chosen) == passing
+    chosen["collapse"] = False
     hits = filled.recall("dentist lease", limit=limit, stages=["lexical"], **chosen).hits
     holding = {m.id for m in passing if "dentist" in m.text or "lease" in m.text}
     assert len(hits) == min(limit, len(holding))
