@@ -308,6 +308,17 @@ int64_t ct_simd_dot(const int16_t *query, const int8_t *code, size_t dimension);
 int ct_late_scores(const float *vectors, size_t tokens, int32_t bits, const uint64_t *codes,
                    const size_t *counts, size_t messages, float *best, ct_error *error);
 
+/* A sentence of a message that may be a standing directive, by its form, or that lifts one. */
+typedef struct ct_sentence {
+    size_t start;
+    size_t bytes;
+    uint64_t marks;    /* what its form shows, of ct_mark; 0: it is no directive */
+    int32_t withdraws; /* 1: it may lift one */
+} ct_sentence;
+
+/* At most `capacity` such sentences of a text, the first; for tests and for learning their weights. */
+size_t ct_directive_sentences(const char *text, size_t bytes, ct_sentence *out, size_t capacity);
+
 /* Make the n-th allocation of the core from now fail, once; 0: none.  For tests. */
 void ct_fault_allocation(int64_t n);
 /* cffi:end */
