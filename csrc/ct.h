@@ -87,6 +87,7 @@ typedef struct ct_encoder_options {
     int32_t overlap;            /* tokens that neighbouring chunks share */
     int32_t wordpiece;          /* 1: normalise text as BERT's basic tokenizer does, first */
     const ct_token_basis *basis; /* copied; NULL: no token codes */
+    const float *probe; /* [dimension] and a bias, copied: what vectors say for a directive; or NULL */
 } ct_encoder_options;
 
 /* Bind llama.cpp and take ownership of api->model and api->context, on success only.  The library's
@@ -186,6 +187,7 @@ typedef struct ct_query {
     int32_t stages;  /* of ct_stage, with CT_STAGE_DENSE or CT_STAGE_LEXICAL among them */
     const ct_span *dates; /* times that the query names, or NULL */
     size_t date_count;
+    int32_t standing; /* most standing directives to give along, 0: none */
 } ct_query;
 
 /* One message of a result.  Strings belong to the result. */
@@ -208,6 +210,8 @@ typedef struct ct_row {
     double speaker;  /* 1: the query names who said it */
     double date;     /* 0 to 1: how near to a time that the query names */
     double question; /* 0 to 1: how much of it asks */
+    size_t span_start; /* of a standing directive: the sentence in the text, in bytes */
+    size_t span_bytes;
 } ct_row;
 
 typedef struct ct_timings {
@@ -274,6 +278,9 @@ size_t ct_result_count(const ct_result *result);
 const ct_row *ct_result_rows(const ct_result *result);
 const ct_timings *ct_result_timings(const ct_result *result);
 int64_t ct_result_pending(const ct_result *result);
+
+/* The standing directives of a recall; NULL: it has none.  Belongs to the result. */
+const ct_result *ct_result_standing(const ct_result *result);
 void ct_result_free(ct_result *result);
 
 /* ---- holders ------------------------------------------------------------------------------- */

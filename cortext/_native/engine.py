@@ -53,6 +53,7 @@ class MessageRow(NamedTuple):
     speaker: float
     date: float
     question: float
+    span: tuple[int, int]  # start and length in bytes of a standing directive's sentence
 
 
 class RecallRows(NamedTuple):
@@ -61,6 +62,7 @@ class RecallRows(NamedTuple):
     rows: list[MessageRow]
     pending: int
     timings_ns: tuple[int, int, int, int, int, int, int]
+    standing: list[MessageRow]
 
 
 class StatsRow(NamedTuple):
@@ -147,6 +149,7 @@ def _take_rows(result: Any) -> list[MessageRow]:
             row.speaker,
             row.date,
             row.question,
+            (row.span_start, row.span_bytes),
         )
         for row in (rows[i] for i in range(lib.ct_result_count(result)))
     ]
@@ -247,6 +250,7 @@ class EngineHandle:
         wait_ms: int,
         stages: Collection[str],
         dates_ms: Sequence[tuple[int, int]],
+        standing: int,
     ) -> RecallRows:
         inputs, query = _Inputs(), ffi.new("ct_query *")
         query.text, query.text_bytes = inputs.text(text, "query")
@@ -255,6 +259,7 @@ class EngineHandle:
         query.stages = sum(_STAGE[stage] for stage in stages)
         spans = ffi.new("ct_span[]", list(dates_ms))
         query.dates, query.date_count = spans, len(spans)
+        query.standing = standing
         out, error = _result_holder(), new_error()
         check(lib.ct_engine_recall(self._pointer, query, out, error), error)
         return self._take(out[0])
@@ -277,7 +282,7 @@ class EngineHandle:
 
     @staticmethod
     def _take(result: Any) -> RecallRows:
-        spent = lib.ct_result_timings(result)
+        spent, standing = lib.ct_result_timings(result), lib.ct_result_standing(result)
         return RecallRows(
             _take_rows(result),
             int(lib.ct_result_pending(result)),
@@ -290,4 +295,5 @@ class EngineHandle:
                 spent.fetch_ns,
                 spent.total_ns,
             ),
+            [] if standing == ffi.NULL else _take_rows(standing),
         )

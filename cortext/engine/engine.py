@@ -222,6 +222,7 @@ class Engine:
         wait_ms: int = 200,
         explain: bool = False,
         stages: Collection[Stage] = STAGES,
+        standing_limit: int = 8,
     ) -> Recall:
         """The messages that matter for a query, best first.
 
@@ -236,6 +237,9 @@ class Engine:
             found by their words only, and counted in Recall.pending.
         explain: give each hit the scores of the stages.
         stages: leave some out to compare; "dense" or "lexical" must be among them.
+        standing_limit: most of Recall.standing, 0 for none.  `session` and `until` restrict it as
+            they do the hits, `roles` and `since` do not: what the user once said holds until it is
+            taken back.
 
         Raises: InputError, StoreError and its kinds, ModelError.
         """
@@ -251,8 +255,10 @@ class Engine:
             wait_ms=_checked_int(wait_ms, "wait_ms"),
             stages=set(stages),
             dates_ms=(),
+            standing=_checked_int(standing_limit, "standing_limit"),
         )
         hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
+        ids = {hit.id for hit in hits}
         wait, encode, dense, lexical, late, fetch, total = (ns / 1e6 for ns in found.timings_ns)
         return Recall(
             hits=tuple(hits),
@@ -266,6 +272,7 @@ class Engine:
                 fetch=fetch,
                 total=total,
             ),
+            standing=tuple(convert.to_standing(row, ids) for row in found.standing),
         )
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> npt.NDArray[np.float32]:

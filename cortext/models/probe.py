@@ -1,13 +1,13 @@
-"""The probe of a model: what its token codes say for a standing directive.
+"""The probe of a model: what its vectors say for a standing directive.
 
-It lies beside the model's token basis as `<stem>.probe` and is optional: without it directives are
-told by their form alone.  The file, little endian, without gaps:
+It lies beside the model's GGUF file as `<stem>.probe` and is optional: without it directives are told
+by their form alone.  The file, little endian, without gaps:
 
     8 bytes    "CTPROBE\\n"
     uint32     version, 1
-    uint32     bits of a code
-    32 bytes   SHA-256 of the basis file that it belongs to
-    float32    weights[bits + 1], the bias last
+    uint32     dimension of the model
+    32 bytes   SHA-256 of the GGUF file that it belongs to
+    float32    weights[dimension + 1], the bias last
     32 bytes   SHA-256 of all before
 """
 
@@ -32,47 +32,47 @@ _DIGEST = 32
 Floats = npt.NDArray[np.float32]
 
 
-def pack(basis_sha256: str, weights: Floats) -> bytes:
+def pack(model_sha256: str, weights: Floats) -> bytes:
     """Return the bytes of a probe file."""
-    head = _HEADER.pack(_MAGIC, _VERSION, len(weights) - 1, bytes.fromhex(basis_sha256))
+    head = _HEADER.pack(_MAGIC, _VERSION, len(weights) - 1, bytes.fromhex(model_sha256))
     body = head + weights.astype("<f4").tobytes()
     return body + hashlib.sha256(body).digest()
 
 
 def unpack(data: bytes) -> tuple[str, Floats]:
-    """Return the SHA-256 of the basis that a probe belongs to, and its weights.
+    """Return the SHA-256 of the model that a probe belongs to, and its weights.
 
     Raises: ModelError when the bytes are not a whole, undamaged probe of a version that is known.
     """
     if len(data) < _HEADER.size + _DIGEST or not data.startswith(_MAGIC):
         raise ModelError("it is not a probe")
-    _, version, bits, basis = _HEADER.unpack_from(data)
+    _, version, dimension, model = _HEADER.unpack_from(data)
     if version != _VERSION:
         raise ModelError(f"it has version {version}, this Cortext reads version {_VERSION}")
-    expected = _HEADER.size + 4 * (bits + 1) + _DIGEST
+    expected = _HEADER.size + 4 * (dimension + 1) + _DIGEST
     if len(data) != expected:
         raise ModelError(f"it has {len(data)} bytes, its header says {expected}")
     if hashlib.sha256(data[:-_DIGEST]).digest() != data[-_DIGEST:]:
         raise ModelError("its checksum does not fit its content")
-    weights = np.frombuffer(data, dtype="<f4", count=bits + 1, offset=_HEADER.size)
+    weights = np.frombuffer(data, dtype="<f4", count=dimension + 1, offset=_HEADER.size)
     if not np.isfinite(weights).all():
         raise ModelError("it holds numbers that are not finite")
-    return basis.hex(), weights.astype(np.float32)
+    return model.hex(), weights.astype(np.float32)
 
 
-def read(path: Path, *, basis_sha256: str, bits: int) -> Floats:
-    """Read the probe of a basis.
+def read(path: Path, *, model_sha256: str | None, dimension: int) -> Floats:
+    """Read the probe of a model.
 
     Raises: ModelError, saying what to do, when it cannot be read, is damaged, or is another's.
     """
     try:
-        basis, weights = unpack(path.read_bytes())
+        model, weights = unpack(path.read_bytes())
     except OSError as error:
         raise ModelError(f"cannot read the probe {path}: {error.strerror or error}") from error
     except ModelError as error:
         raise ModelError(f"the probe {path} cannot be used: {error}; {_REMEDY}") from None
-    if basis != basis_sha256 or len(weights) != bits + 1:
-        raise ModelError(f"the probe {path} belongs to another token basis; {_REMEDY}")
+    if model != (model_sha256 or "").lower() or len(weights) != dimension + 1:
+        raise ModelError(f"the probe {path} belongs to another model file; {_REMEDY}")
     return weights
 
 

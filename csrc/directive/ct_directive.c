@@ -25,15 +25,14 @@ void ct_directive_mean(const uint64_t *codes, size_t count, size_t bits, int8_t 
     }
 }
 
-int ct_directive_holds(const ct_sentence *sentence, const float *probe, const int8_t *mean, size_t bits) {
-    int with_meaning = probe && mean;
-    double score = with_meaning ? meaning_bias : form_bias;
-    if (!sentence->marks) return 0;
+int ct_directive_holds(const ct_sentence *sentence, const float *probe, const float *vector, size_t dimension) {
+    double score = probe ? meaning_bias : form_bias;
+    if (!sentence->marks || sentence->withdraws) return 0;
     for (int i = 0; i < CT_MARK_COUNT; i++)
-        if (sentence->marks >> i & 1) score += with_meaning ? form_weights[i].with_meaning : form_weights[i].alone;
-    if (with_meaning) {
-        double meaning = probe[bits];
-        for (size_t b = 0; b < bits; b++) meaning += (double)probe[b] * mean[b] / 127;
+        if (sentence->marks >> i & 1) score += probe ? form_weights[i].with_meaning : form_weights[i].alone;
+    if (probe) {
+        double meaning = probe[dimension];
+        for (size_t i = 0; i < dimension; i++) meaning += (double)probe[i] * vector[i];
         score += meaning_weight * meaning;
     }
     return score > 0;
@@ -47,4 +46,38 @@ double ct_directive_cosine(const int8_t *a, const int8_t *b, size_t bits) {
         bb += b[i] * b[i];
     }
     return aa && bb ? dot / sqrt((double)aa * bb) : 0;
+}
+
+/* FNV-1a over the letters, in lower case. */
+static int64_t hash_words(const char *text, size_t bytes) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if (byte >= 'A' && byte <= 'Z') byte += 32;
+        if (byte < 0x80 && !(byte >= 'a' && byte <= 'z') && !(byte >= '0' && byte <= '9')) continue;
+        hash = (hash ^ byte) * 0x100000001b3u;
+    }
+    return (int64_t)hash;
+}
+
+void ct_directive_describe(const char *text, const ct_sentence *sentence, ct_directive_view *view) {
+    view->kind = ct_form_kind(text + sentence->start, sentence->bytes);
+    if (sentence->withdraws) view->kind |= CT_DIRECTIVE_LIFTS;
+    view->hash = hash_words(text + sentence->start, sentence->bytes);
+}
+
+/* How alike two must be.  What lifts something has words of its own around it; what only says another
+ * thing must say it of just the same, unless it says that something changes. */
+#define ALIKE_LIFTED 0.52
+#define ALIKE_CHANGED 0.65
+#define ALIKE 0.80
+
+int ct_directive_replaces(const ct_directive_view *newer, const ct_directive_view *older) {
+    if (newer->hash == older->hash) return 1;
+    if (newer->kind & older->kind & CT_DIRECTIVE_NAMES) return 1;
+    if (!newer->mean || !older->mean || newer->bits != older->bits) return 0;
+    double least = newer->kind & CT_DIRECTIVE_LIFTS     ? ALIKE_LIFTED
+                   : newer->kind & CT_DIRECTIVE_CHANGES ? ALIKE_CHANGED
+                                                        : ALIKE;
+    return ct_directive_cosine(newer->mean, older->mean, newer->bits) >= least;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "directive/ct_directive.h"
 #include "directive/ct_form_words.h"
 
 /* Of a longer sentence the beginning is looked at. */
@@ -207,7 +208,8 @@ static uint64_t mood_at(const reading *of, size_t at) {
     if (any_at(of, at, prefers)) return BIT(CT_MARK_PREFER);
     if (needs_behind(of, at)) return BIT(CT_MARK_NEEDS);
     if (finite_behind(of, at)) return 0;
-    if (any_at(of, at, stops)) return next < of->count && !of->opens[next] ? BIT(CT_MARK_STOP) : 0;
+    if (of->opens[next]) return 0; /* "Stop, that's wrong", "Open: the roof" */
+    if (any_at(of, at, stops)) return BIT(CT_MARK_STOP);
     if (any_at(of, at, fragments)) return BIT(CT_MARK_FRAGMENT);
     if (strcmp(of->words[at], "do") == 0 && any_at(of, next, subject_pronouns)) return 0;
     return verb_at(of, at) ? BIT(CT_MARK_VERB) : 0;
@@ -251,6 +253,7 @@ static uint64_t find_mood(const reading *of, uint64_t *marks) {
         else if (next_clause(of, at) >= of->count) mood = mood_without_mark(of, at);
         if (!mood && opened && needs_behind(of, at)) mood = BIT(CT_MARK_NEEDS);
         if (mood) {
+            if (at != first && mood & BIT(CT_MARK_FRAGMENT)) return 0;
             if (at != first) *marks |= BIT(CT_MARK_LATER);
             if (any_at(of, at, manners)) *marks |= BIT(CT_MARK_MANNER);
             return mood;
@@ -351,4 +354,21 @@ void ct_form_read(const char *text, size_t bytes, ct_sentence *sentence) {
     if (of.count <= 3) marks |= BIT(CT_MARK_SHORT);
     if (of.count > 20) marks |= BIT(CT_MARK_LONG);
     sentence->marks = mood | marks;
+}
+
+int32_t ct_form_kind(const char *text, size_t bytes) {
+    static words_list calls = {"call me", "address me as", "calling me", NULL};
+    static words_list changes = {"from now on", "going forward", "in future", "in the future", "from here on", "instead",
+                                 "starting today", "henceforth", "as of now", "as of today", "no longer", NULL};
+    reading of;
+    int32_t kind = 0;
+    read_words(text, bytes, &of);
+    if (holds(&of, changes)) kind |= CT_DIRECTIVE_CHANGES;
+    for (size_t at = 0; at < of.count; at++) {
+        /* Not "call me at five". */
+        static words_list times = {"before", "after", "at", "when", "if", "on", "back", "later", "between", NULL};
+        size_t words = any_at(&of, at, calls);
+        if (words && at + words < of.count && !any_at(&of, at + words, times)) kind |= CT_DIRECTIVE_NAMES;
+    }
+    return kind;
 }

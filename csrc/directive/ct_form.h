@@ -46,6 +46,9 @@ typedef enum ct_mark {
 /* Marks of one sentence, and whether it lifts a directive. */
 void ct_form_read(const char *text, size_t bytes, ct_sentence *sentence);
 
+/* Of ct_directive_kind, by its words: whether it changes something, or names the user. */
+int32_t ct_form_kind(const char *text, size_t bytes);
+
 /* The byte after the quoted stretch that begins at `text`, 0 when none does. */
 size_t ct_form_quote(const char *text, size_t bytes);
 

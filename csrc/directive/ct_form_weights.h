@@ -6,40 +6,40 @@ static const struct {
     float with_meaning; /* beside the probe */
     float alone;
 } form_weights[] = {
-    {0.238f, 0.242f}, /* ALWAYS */
-    {0.532f, 0.848f}, /* NEVER */
-    {-0.207f, -0.268f}, /* DONT */
-    {-2.361f, -2.378f}, /* VERB */
-    {0.370f, 0.120f}, /* STOP */
-    {-0.861f, -1.081f}, /* ENSURE */
-    {0.249f, 0.255f}, /* PREFER */
-    {0.051f, 0.066f}, /* NAME */
-    {0.081f, 0.077f}, /* WANT */
-    {-0.385f, -0.482f}, /* MUST */
-    {0.366f, 0.230f}, /* NEEDS */
-    {0.237f, 0.257f}, /* ASKS */
-    {0.388f, 0.450f}, /* FRAGMENT */
-    {1.303f, 1.664f}, /* FOREIGN */
-    {-1.209f, -1.234f}, /* REMINDER */
-    {1.682f, 1.506f}, /* SCOPE */
-    {2.753f, 2.648f}, /* OCCASION */
-    {1.651f, 1.452f}, /* EVERY */
-    {0.418f, 0.614f}, /* CONSTANT */
-    {0.473f, 0.390f}, /* PLEASE */
-    {-1.349f, -1.389f}, /* ONCE */
-    {-1.630f, -1.754f}, /* THIS */
-    {-1.065f, -1.354f}, /* THE */
-    {0.108f, 0.606f}, /* FIRST */
-    {0.700f, 0.896f}, /* SECOND */
-    {-1.394f, -1.177f}, /* YOUR */
-    {-0.773f, -0.915f}, /* A */
-    {0.920f, 0.864f}, /* PLURAL */
-    {1.790f, 1.885f}, /* MANNER */
-    {0.771f, 1.004f}, /* OUTPUT */
-    {1.129f, 1.157f}, /* LATER */
-    {0.541f, 0.536f}, /* SHORT */
-    {0.000f, 0.000f}, /* LONG */
+    {0.525f, 0.178f}, /* ALWAYS */
+    {0.537f, 0.894f}, /* NEVER */
+    {-0.446f, -0.030f}, /* DONT */
+    {-2.353f, -2.720f}, /* VERB */
+    {0.046f, 0.190f}, /* STOP */
+    {-0.701f, -0.927f}, /* ENSURE */
+    {0.369f, 0.219f}, /* PREFER */
+    {0.074f, 0.147f}, /* NAME */
+    {0.143f, 0.177f}, /* WANT */
+    {-0.662f, -0.771f}, /* MUST */
+    {0.391f, 0.319f}, /* NEEDS */
+    {0.479f, 0.342f}, /* ASKS */
+    {-0.014f, -0.314f}, /* FRAGMENT */
+    {1.612f, 2.297f}, /* FOREIGN */
+    {-1.052f, -1.245f}, /* REMINDER */
+    {2.086f, 2.188f}, /* SCOPE */
+    {3.636f, 3.818f}, /* OCCASION */
+    {1.185f, 0.606f}, /* EVERY */
+    {1.016f, 1.063f}, /* CONSTANT */
+    {0.572f, 0.340f}, /* PLEASE */
+    {-1.731f, -2.395f}, /* ONCE */
+    {-1.142f, -1.216f}, /* THIS */
+    {-0.578f, -0.576f}, /* THE */
+    {0.165f, 0.632f}, /* FIRST */
+    {0.674f, 1.117f}, /* SECOND */
+    {-1.086f, -0.754f}, /* YOUR */
+    {-0.488f, -0.631f}, /* A */
+    {0.866f, 0.195f}, /* PLURAL */
+    {2.148f, 2.130f}, /* MANNER */
+    {0.875f, 1.661f}, /* OUTPUT */
+    {0.377f, -0.037f}, /* LATER */
+    {0.559f, 0.211f}, /* SHORT */
+    {-0.593f, -1.018f}, /* LONG */
 };
-static const float meaning_weight = 1.052f, meaning_bias = -1.044f, form_bias = 0.045f;
+static const float meaning_weight = 1.475f, meaning_bias = -1.582f, form_bias = -1.518f;
 
 #endif

@@ -11,7 +11,7 @@ typedef const char *const words_list[];
 static words_list fillers = {
     "ok", "okay", "hey", "hi", "hello", "also", "and", "but", "so", "oh", "please", "pls", "btw", "by the way",
     "well", "again", "then", "anyway", "thanks", "thank you", "one more thing", "important", "note", "reminder",
-    "kindly", "yes", "no worries", "just", "for the record", "remember that", "generally", "rule", NULL};
+    "kindly", "yes", "no worries", "just", "for the record", "remember that", "generally", NULL};
 
 static words_list scopes = {
     "from now on", "from here on", "from here on out", "from this point on", "from today on", "from today",
@@ -30,7 +30,7 @@ static words_list openers = {
     "as long as", "as soon as", "each", NULL};
 
 static words_list occasions = {
-    "whenever", "every time", "each time", "any time", "anytime", "when you", "when i", "if i", "if you", "before you",
+    "whenever", "every time", "each time", "any time", "anytime", "when you", "when i", "if i say", "if i ask", "if i sound", "if you", "before you",
     "before every", "before each", "before any", "after every", "after each", "after any", "with every", "with each",
     "if something", "if a", "if my", "when tests", "when the user", "if the user", "when a", "unless i", "unless you",
     "whatever i", "without asking", "without my", "without telling", "without checking", "without me", "ask me before",
@@ -38,7 +38,7 @@ static words_list occasions = {
     "every evening", "every month", "wherever", NULL};
 
 static words_list everys = {"every", "each", "all", "any", "anything", "everything", "everywhere", "everyone", "anyone",
-                            "anybody", "everybody", "both", "whatever", "only", "no", "nothing", NULL};
+                            "anybody", "everybody", "both", "whatever", NULL};
 
 static words_list constants = {"always", "never", "ever", "anymore", "any more", "consistently", "constantly", NULL};
 

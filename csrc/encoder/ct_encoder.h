@@ -35,6 +35,9 @@ int ct_encoder_check_owner(const ct_encoder *encoder, ct_error *error);
 ct_encoder *ct_encoder_retain(ct_encoder *encoder);
 const char *ct_encoder_fingerprint(const ct_encoder *encoder);
 
+/* As ct_encoder_options has it, or NULL. */
+const float *ct_encoder_probe(const ct_encoder *encoder);
+
 /* The token ids of one text, cut into overlapping windows that fit one pass. */
 typedef struct ct_chunks {
     int32_t *ids; /* without special tokens */

@@ -13,6 +13,7 @@ struct ct_result {
     ct_arena_block *strings;
     ct_timings timings;
     int64_t pending;
+    ct_result *standing; /* or NULL */
 };
 
 /* NULL when memory is short. */
