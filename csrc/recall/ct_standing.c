@@ -5,7 +5,7 @@
 #include "store/ct_result.h"
 
 /* From so like the query on a directive is about it; of the others the newest come first. */
-#define RELEVANT 0.35
+#define RELEVANT 0.14
 
 typedef struct ranked {
     const ct_directive_row *row;
