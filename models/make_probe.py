@@ -3,8 +3,8 @@
 A sentence's marks come from its form (csrc/directive/ct_form.c), its meaning from the vector of its
 chunk.  The probe is a logistic regression on the meaning; the weights are one on the marks and what
 the probe says of sentences that it was not trained with, so that neither is trusted more than it
-deserves.  Learned from the half `dev` of bench/data/directives.jsonl, and from what users and tools say
-in the text that the token basis is learned from, which holds no directives but for STANDING.
+deserves.  Learned from the half `dev` of bench/data/directives.jsonl, from directives.jsonl beside this
+script, which is for learning only, and from what users and tools say in the text that the token basis is learned from, which holds no directives but for STANDING.
 
     python models/make_probe.py            # writes both; build the core before and after
 """
@@ -27,6 +27,7 @@ from cortext.models import learning, load, probe, registry
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 MODEL = HERE / "all-MiniLM-L6-v2-Q8_0.gguf"
+MORE = HERE / "directives.jsonl"
 DATA = ROOT / "bench" / "data" / "directives.jsonl"
 FORM = ROOT / "csrc" / "directive" / "ct_form.h"
 WEIGHTS = ROOT / "csrc" / "directive" / "ct_form_weights.h"
@@ -147,10 +148,16 @@ def header(names: list[str], both: Floats, alone: Floats, numbers: dict[str, flo
 @click.command(help="Make the probe and the weights of directives.")
 @click.option("--dry", is_flag=True, help="Write nothing, only say how good they are.")
 def main(dry: bool) -> None:
-    items = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
+    items, more = (
+        [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for path in (DATA, MORE)
+    )
     names = mark_names()
     dev = [item for item in items if item["split"] == "dev"]
-    found = list(examples([*dev, *corpus()], names))
+    found_items = [*dev, *corpus(), *more]
+    found = list(examples(found_items, names))
+    # `more` is as hard as could be thought of; how sure to be is decided by the rest.
+    common = np.array([example.group < len(found_items) - len(more) for example in found])
     marks = np.array([example.marks for example in found])
     meaning = np.array([example.meaning for example in found])
     y = np.array([example.holds for example in found], dtype=float)
@@ -161,9 +168,9 @@ def main(dry: bool) -> None:
     both = np.hstack([marks, said[:, None]])
     said_both = held_out(both, y, folds, MARK_DECAY)
     said_alone = held_out(marks, y, folds, MARK_DECAY)
-    at_both, at_alone = threshold(said_both, y), threshold(said_alone, y)
-    report("form and meaning", said_both, y, at_both)
-    report("form", said_alone, y, at_alone)
+    at_both, at_alone = threshold(said_both[common], y[common]), threshold(said_alone[common], y[common])
+    report("form and meaning", said_both[common], y[common], at_both)
+    report("form", said_alone[common], y[common], at_alone)
     if dry:
         return
     weights, bias = regress(meaning, y, PROBE_DECAY)

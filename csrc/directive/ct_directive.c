@@ -7,7 +7,7 @@
 #include "directive/ct_form.h"
 #include "directive/ct_form_weights.h"
 
-_Static_assert(sizeof form_weights / sizeof *form_weights == CT_MARK_COUNT, "make_probe.py was not run");
+_Static_assert(sizeof form_weights / sizeof *form_weights == CT_MARK_COUNT, "weights of other marks");
 
 int ct_directive_trusts(const char *role) {
     static const char *const trusted[] = {"user", "human", "system", "developer"};

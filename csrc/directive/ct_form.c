@@ -243,6 +243,32 @@ static uint64_t mood_without_mark(const reading *of, size_t at) {
     return 0;
 }
 
+/* What the verb of a clause and the words right behind it show. */
+static uint64_t object_marks(const reading *of, size_t at, uint64_t mood) {
+    uint64_t marks = 0;
+    size_t verb = at;
+    if (mood & (BIT(CT_MARK_ALWAYS) | BIT(CT_MARK_NEVER) | BIT(CT_MARK_DONT))) {
+        size_t dont = dont_at(of, at);
+        verb += dont ? dont : 1;
+        if (phrase_at(of, verb, "ever")) verb++;
+    }
+    if (any_at(of, verb, manners)) marks |= BIT(CT_MARK_MANNER);
+    size_t object = verb + 1;
+    if (object >= of->count || of->opens[object]) return marks;
+    if (any_at(of, object, object_persons)) {
+        marks |= BIT(CT_MARK_OBJECT_ME);
+        if (strcmp(of->words[object], "me") == 0) object++; /* "give me the ..." */
+    }
+    if (any_at(of, object, object_definites)) return marks | BIT(CT_MARK_OBJECT_THE);
+    if (any_at(of, object, object_these)) return marks | BIT(CT_MARK_OBJECT_THIS);
+    if (any_at(of, object, indefinites)) return marks | BIT(CT_MARK_OBJECT_A);
+    for (size_t i = object; i < of->count && i < object + 3 && !(of->opens[i] && i > object); i++) {
+        if (any_at(of, i, object_definites) || any_at(of, i, object_these)) break;
+        if (is_plural(of->words[i])) return marks | BIT(CT_MARK_OBJECT_PLURAL);
+    }
+    return marks;
+}
+
 /* The mood of the sentence, of the first clause that has one. */
 static uint64_t find_mood(const reading *of, uint64_t *marks) {
     size_t first = skip_front(of, 0), at = first;
@@ -255,7 +281,7 @@ static uint64_t find_mood(const reading *of, uint64_t *marks) {
         if (mood) {
             if (at != first && mood & BIT(CT_MARK_FRAGMENT)) return 0;
             if (at != first) *marks |= BIT(CT_MARK_LATER);
-            if (any_at(of, at, manners)) *marks |= BIT(CT_MARK_MANNER);
+            *marks |= object_marks(of, at, mood);
             return mood;
         }
         at = next_clause(of, at);

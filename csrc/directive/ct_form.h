@@ -37,6 +37,12 @@ typedef enum ct_mark {
     CT_MARK_PLURAL,   /* "emojis" */
     CT_MARK_MANNER,   /* a verb of how to do things: "use", "keep", "write" */
     CT_MARK_OUTPUT,   /* what an assistant makes: "answers", "commits" */
+    /* The same right behind the verb, where they say whether it is done once to one thing. */
+    CT_MARK_OBJECT_THE,
+    CT_MARK_OBJECT_THIS,
+    CT_MARK_OBJECT_A,
+    CT_MARK_OBJECT_ME,
+    CT_MARK_OBJECT_PLURAL,
     CT_MARK_LATER,    /* the mood is not that of the first clause */
     CT_MARK_SHORT,    /* at most three words */
     CT_MARK_LONG,     /* more than twenty */

@@ -6,40 +6,45 @@ static const struct {
     float with_meaning; /* beside the probe */
     float alone;
 } form_weights[] = {
-    {0.525f, 0.178f}, /* ALWAYS */
-    {0.537f, 0.894f}, /* NEVER */
-    {-0.446f, -0.030f}, /* DONT */
-    {-2.353f, -2.720f}, /* VERB */
-    {0.046f, 0.190f}, /* STOP */
-    {-0.701f, -0.927f}, /* ENSURE */
-    {0.369f, 0.219f}, /* PREFER */
-    {0.074f, 0.147f}, /* NAME */
-    {0.143f, 0.177f}, /* WANT */
-    {-0.662f, -0.771f}, /* MUST */
-    {0.391f, 0.319f}, /* NEEDS */
-    {0.479f, 0.342f}, /* ASKS */
-    {-0.014f, -0.314f}, /* FRAGMENT */
-    {1.612f, 2.297f}, /* FOREIGN */
-    {-1.052f, -1.245f}, /* REMINDER */
-    {2.086f, 2.188f}, /* SCOPE */
-    {3.636f, 3.818f}, /* OCCASION */
-    {1.185f, 0.606f}, /* EVERY */
-    {1.016f, 1.063f}, /* CONSTANT */
-    {0.572f, 0.340f}, /* PLEASE */
-    {-1.731f, -2.395f}, /* ONCE */
-    {-1.142f, -1.216f}, /* THIS */
-    {-0.578f, -0.576f}, /* THE */
-    {0.165f, 0.632f}, /* FIRST */
-    {0.674f, 1.117f}, /* SECOND */
-    {-1.086f, -0.754f}, /* YOUR */
-    {-0.488f, -0.631f}, /* A */
-    {0.866f, 0.195f}, /* PLURAL */
-    {2.148f, 2.130f}, /* MANNER */
-    {0.875f, 1.661f}, /* OUTPUT */
-    {0.377f, -0.037f}, /* LATER */
-    {0.559f, 0.211f}, /* SHORT */
-    {-0.593f, -1.018f}, /* LONG */
+    {0.617f, 0.328f}, /* ALWAYS */
+    {1.051f, 1.260f}, /* NEVER */
+    {-0.543f, -0.352f}, /* DONT */
+    {-1.670f, -2.165f}, /* VERB */
+    {-0.139f, 0.430f}, /* STOP */
+    {0.347f, 0.323f}, /* ENSURE */
+    {0.172f, 0.099f}, /* PREFER */
+    {0.719f, 0.626f}, /* NAME */
+    {-1.166f, -1.596f}, /* WANT */
+    {-0.631f, -0.972f}, /* MUST */
+    {-0.412f, -0.430f}, /* NEEDS */
+    {0.460f, 0.612f}, /* ASKS */
+    {-0.823f, -0.578f}, /* FRAGMENT */
+    {2.017f, 2.415f}, /* FOREIGN */
+    {-0.087f, -0.552f}, /* REMINDER */
+    {2.697f, 2.900f}, /* SCOPE */
+    {3.299f, 3.465f}, /* OCCASION */
+    {1.664f, 1.434f}, /* EVERY */
+    {-0.082f, 0.423f}, /* CONSTANT */
+    {0.911f, 0.428f}, /* PLEASE */
+    {-2.802f, -3.215f}, /* ONCE */
+    {-0.830f, -1.207f}, /* THIS */
+    {-0.091f, -0.455f}, /* THE */
+    {-0.094f, 0.182f}, /* FIRST */
+    {0.282f, 0.786f}, /* SECOND */
+    {-0.899f, -0.910f}, /* YOUR */
+    {0.398f, 0.249f}, /* A */
+    {0.810f, 0.710f}, /* PLURAL */
+    {1.104f, 1.359f}, /* MANNER */
+    {1.254f, 1.690f}, /* OUTPUT */
+    {-0.958f, -0.776f}, /* OBJECT_THE */
+    {-1.244f, -0.789f}, /* OBJECT_THIS */
+    {-2.021f, -1.871f}, /* OBJECT_A */
+    {0.308f, 0.231f}, /* OBJECT_ME */
+    {0.988f, 1.103f}, /* OBJECT_PLURAL */
+    {0.729f, 0.568f}, /* LATER */
+    {-0.001f, -0.095f}, /* SHORT */
+    {-1.472f, -1.681f}, /* LONG */
 };
-static const float meaning_weight = 1.475f, meaning_bias = -1.582f, form_bias = -1.518f;
+static const float meaning_weight = 1.545f, meaning_bias = -1.611f, form_bias = -1.969f;
 
 #endif

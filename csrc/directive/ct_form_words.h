@@ -48,9 +48,13 @@ static words_list onces = {
     "for now", "yet", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "noon", "midnight",
     "o'clock", "this week", "this weekend", "next week", "this morning", "this evening", "this afternoon", "this run",
     "at five", "at six", "at three", "in may", "when you get", "when it's done", "when it is done", "first time",
-    "when you can", "asap", "this once", "for a moment", "for a minute", NULL};
+    "when you can", "asap", "this once", "for a moment", "for a minute",
+    "if you have time", "if you have a minute", "when you have time", "when you see", "for tonight", "before we", "so far", NULL};
 
-static words_list these = {"this", "that", "these", "those", "it", "him", "her", "them", "he", "she", "his", NULL};
+static words_list these = {"this", "these", "those", "it", "him", "her", "them", "he", "she", "his", NULL};
+static words_list object_definites = {"the", "his", "her", "their", "our", "its", NULL};
+static words_list object_these = {"this", "that", "these", "those", "it", "him", "them", NULL};
+static words_list object_persons = {"me", "my", "us", "your", "yourself", NULL};
 static words_list pleases = {"please", "pls", NULL};
 static words_list definites = {"the", NULL};
 static words_list firsts = {"i", "we", "i'm", "i've", "i'd", "i'll", "we're", "we've", "we'd", "we'll", "my", "our",
@@ -114,7 +118,7 @@ static words_list idioms = {
     "excuse", "enjoy", "mind the", "look before", "say hi", "sleep", "welcome", "think about", "do as you", "look it's",
     "never gonna", "don't go", "thank", "never thought", "never seen", "never have", "never had", "never did",
     "don't count", "call it a day", "remember when", "remember me", "get well", "do as",
-    "no problem", "no luck", "no idea", "no way", "no doubt", "no wonder", "no thanks", "no rush", "no one", "no need",
+    "treat yourself", "help yourself", "no problem", "no luck", "no idea", "no way", "no doubt", "no wonder", "no thanks", "no rush", "no one", "no need",
     "no chance", "no hurry", "only if", "only when", NULL};
 
 static words_list wants = {"i want you to", "i'd like you to", "i would like you to", "i need you to", "i expect you to",
@@ -125,7 +129,7 @@ static words_list musts = {"you should", "you must", "you need to", "you have to
                            "you are not", "you're not", "you may not", "you cannot", "you can't", "you shouldn't",
                            "you mustn't", "you are never", "you shall", NULL};
 static words_list not_musts = {"you should have", "you should be able", "you must be", "you must have", "you have to see",
-                               "you need to know", "you have to know", "you must know", NULL};
+                               "you have to be", "you need to know", "you have to know", "you must know", NULL};
 static words_list needs = {"must", "should", "needs", "need to", "has to", "have to", "goes", "go to", "goes to", NULL};
 static words_list asks = {"could you", "can you", "would you", "will you", "would you mind", "can we agree", "could we agree", NULL};
 static words_list fragments = {"no", "at most", "at least", "no more", "nothing", "only", NULL};
