@@ -35,6 +35,7 @@ WEIGHTS = ROOT / "csrc" / "directive" / "ct_form_weights.h"
 STANDING = ("metric units", "recipes as a list", "so stop asking me", "leaves before nine")
 
 FOLDS = 10
+LEAST_SHARE = 0.2  # as ct_directive.c has it
 SCALE = 10.0  # of unit vectors, for the penalty
 PROBE_DECAY = 64.0
 MARK_DECAY = 0.5
@@ -46,6 +47,7 @@ Floats = npt.NDArray[np.float64]
 class Example(NamedTuple):
     marks: Floats
     meaning: Floats
+    large: bool  # the sentence is enough of its chunk for the vector to be about it
     holds: bool
     group: int  # the item it is from
 
@@ -72,7 +74,9 @@ def examples(items: list[dict[str, Any]], names: list[str]) -> Iterator[Example]
         for sentence in sentences:
             marks = [float(sentence.marks >> bit & 1) for bit in range(len(names))]
             said = text.encode()[sentence.start : sentence.start + sentence.bytes].decode()
-            yield Example(np.array(marks), vector * SCALE, said in item["directives"], group)
+            large = sentence.bytes >= LEAST_SHARE * len(text.encode())
+            holds = said in item["directives"]
+            yield Example(np.array(marks), vector * SCALE, large, holds, group)
 
 
 def regress(x: Floats, y: Floats, decay: float) -> tuple[Floats, float]:
@@ -92,13 +96,18 @@ def regress(x: Floats, y: Floats, decay: float) -> tuple[Floats, float]:
     return weights[:-1], float(weights[-1])
 
 
-def held_out(x: Floats, y: Floats, folds: npt.NDArray[np.int_], decay: float) -> Floats:
-    """Return what a regression says of each example when it was not trained with its fold."""
-    said = np.empty(len(y))
+def held_out(
+    x: Floats, y: Floats, folds: npt.NDArray[np.int_], decay: float, use: npt.NDArray[np.bool_]
+) -> Floats:
+    """Return what a regression says of each example when it was not trained with its fold.
+
+    use: the examples it is trained with and says something of; 0 of the others.
+    """
+    said = np.zeros(len(y))
     for fold in range(FOLDS):
-        inside = folds != fold
+        inside, outside = use & (folds != fold), use & (folds == fold)
         weights, bias = regress(x[inside], y[inside], decay)
-        said[~inside] = x[~inside] @ weights + bias
+        said[outside] = x[outside] @ weights + bias
     return said
 
 
@@ -163,17 +172,19 @@ def main(dry: bool) -> None:
     y = np.array([example.holds for example in found], dtype=float)
     folds = np.array([example.group * 7919 % 104729 % FOLDS for example in found])
 
-    said = held_out(meaning, y, folds, PROBE_DECAY)
-    report("probe", said, y, 0)
+    large = np.array([example.large for example in found])
+    every = np.full(len(y), True)
+    said = held_out(meaning, y, folds, PROBE_DECAY, large)
+    report("probe", said[large], y[large], 0)
     both = np.hstack([marks, said[:, None]])
-    said_both = held_out(both, y, folds, MARK_DECAY)
-    said_alone = held_out(marks, y, folds, MARK_DECAY)
+    said_both = held_out(both, y, folds, MARK_DECAY, every)
+    said_alone = held_out(marks, y, folds, MARK_DECAY, every)
     at_both, at_alone = threshold(said_both[common], y[common]), threshold(said_alone[common], y[common])
     report("form and meaning", said_both[common], y[common], at_both)
     report("form", said_alone[common], y[common], at_alone)
     if dry:
         return
-    weights, bias = regress(meaning, y, PROBE_DECAY)
+    weights, bias = regress(meaning[large], y[large], PROBE_DECAY)
     with_meaning, bias_both = regress(both, y, MARK_DECAY)
     alone, bias_alone = regress(marks, y, MARK_DECAY)
     spec = registry.spec_of(MODEL)

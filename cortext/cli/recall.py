@@ -8,7 +8,7 @@ from datetime import datetime
 import click
 from rich.text import Text
 
-from cortext import Hit, Recall
+from cortext import Hit, Recall, Standing
 from cortext.cli import command, terminal
 from cortext.cli.output import Column, number, print_table, recall_fields
 from cortext.cli.stores import open_existing
@@ -75,6 +75,14 @@ def rows(hits: tuple[Hit, ...], query: str, explain: bool, full: bool) -> list[l
     return table
 
 
+def standing_rows(standing: tuple[Standing, ...]) -> list[list[str | Text]]:
+    """Return the standing directives as a table's rows."""
+    return [
+        [short(one.time), one.session, one.role, terminal.one_line(one.directive)]
+        for one in standing
+    ]
+
+
 def remarks(result: Recall, explain: bool) -> None:
     """Say on standard error what is not part of the answer."""
     if not result.hits:
@@ -107,6 +115,14 @@ def remarks(result: Recall, explain: bool) -> None:
 @command.limit(10, "Most hits to show.")
 @command.filters
 @click.option("--explain", is_flag=True, help="Show the score of each stage and the times.")
+@click.option(
+    "--standing",
+    "standing_limit",
+    type=click.IntRange(0, 10_000),
+    default=8,
+    show_default=True,
+    help="Most standing directives to show.",
+)
 @click.option("--full", is_flag=True, help="Show long texts whole.")
 @command.as_json("Print one JSON object with hits and times.")
 def recall(
@@ -118,14 +134,16 @@ def recall(
     since: datetime | None,
     until: datetime | None,
     explain: bool,
+    standing_limit: int,
     full: bool,
     as_json: bool,
 ) -> None:
     """Show the messages in STORE that matter for QUERY, best first.
 
     Without a terminal: score, time, session, role and text, separated by tabs, texts whole
-    (--explain puts the stages' scores after the score). A query that starts with a dash
-    goes after "--". Exit status 0 also when nothing is found.
+    (--explain puts the stages' scores after the score). What the user wants from now on, such
+    as "never push to main", has a table of its own on a terminal and a field of its own in
+    JSON. A query that starts with a dash goes after "--". Exit status 0 also when nothing is found.
     """
     asked = " ".join(query)
     with open_existing(store) as engine:
@@ -137,6 +155,7 @@ def recall(
             since=since,
             until=until,
             explain=explain,
+            standing_limit=standing_limit,
         )
     if as_json:
         terminal.write_line(terminal.json_line(recall_fields(asked, result)))
@@ -146,5 +165,10 @@ def recall(
         print_table(
             [Column("score", right=True), *stages, *columns],
             rows(result.hits, asked, explain, full),
+        )
+    if result.standing and terminal.is_terminal() and not as_json:
+        headings = [Column("time"), Column("session"), Column("role")]
+        print_table(
+            [*headings, Column("standing directive", wide=True)], standing_rows(result.standing)
         )
     remarks(result, explain)

@@ -123,8 +123,9 @@ def _basis_of(path: Path, spec: ModelSpec) -> basis.Basis | None:
 
 
 def _probe_of(path: Path, spec: ModelSpec) -> npt.NDArray[np.float32] | None:
-    file = path.with_suffix(".probe")
-    if not file.is_file():
+    near = basis_file(path, spec)
+    file = None if near is None else near.with_suffix(".probe")
+    if file is None or not file.is_file():
         return None
     return probe.read(file, model_sha256=spec.sha256, dimension=spec.dimension)
 

@@ -1,6 +1,6 @@
 """The probe of a model: what its vectors say for a standing directive.
 
-It lies beside the model's GGUF file as `<stem>.probe` and is optional: without it directives are told
+It lies beside the model's token basis as `<stem>.probe` and is optional: without it directives are told
 by their form alone.  The file, little endian, without gaps:
 
     8 bytes    "CTPROBE\\n"

@@ -9,6 +9,9 @@
 
 _Static_assert(sizeof form_weights / sizeof *form_weights == CT_MARK_COUNT, "weights of other marks");
 
+/* As models/make_probe.py has it. */
+#define LEAST_SHARE 0.2
+
 int ct_directive_trusts(const char *role) {
     static const char *const trusted[] = {"user", "human", "system", "developer"};
     for (size_t i = 0; i < sizeof trusted / sizeof *trusted; i++)
@@ -25,12 +28,13 @@ void ct_directive_mean(const uint64_t *codes, size_t count, size_t bits, int8_t 
     }
 }
 
-int ct_directive_holds(const ct_sentence *sentence, const float *probe, const float *vector, size_t dimension) {
+int ct_directive_holds(const ct_sentence *sentence, const float *probe, const float *vector, size_t dimension,
+                       double share) {
     double score = probe ? meaning_bias : form_bias;
     if (!sentence->marks || sentence->withdraws) return 0;
     for (int i = 0; i < CT_MARK_COUNT; i++)
         if (sentence->marks >> i & 1) score += probe ? form_weights[i].with_meaning : form_weights[i].alone;
-    if (probe) {
+    if (probe && share >= LEAST_SHARE) {
         double meaning = probe[dimension];
         for (size_t i = 0; i < dimension; i++) meaning += (double)probe[i] * vector[i];
         score += meaning_weight * meaning;

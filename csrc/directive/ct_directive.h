@@ -23,8 +23,10 @@ int ct_directive_trusts(const char *role);
 void ct_directive_mean(const uint64_t *codes, size_t count, size_t bits, int8_t *mean);
 
 /* Whether a sentence is a directive.  probe: [dimension] and a bias, for the unit vector of the chunk that
- * the sentence is in; NULL: by the form alone. */
-int ct_directive_holds(const ct_sentence *sentence, const float *probe, const float *vector, size_t dimension);
+ * the sentence is in; NULL: by the form alone.  share: how much of the chunk is the sentence; of a small
+ * part the vector says nothing. */
+int ct_directive_holds(const ct_sentence *sentence, const float *probe, const float *vector, size_t dimension,
+                       double share);
 
 typedef enum ct_directive_kind {
     CT_DIRECTIVE_LIFTS = 1,   /* it is no directive, it lifts one */

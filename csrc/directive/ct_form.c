@@ -180,6 +180,16 @@ static int finite_behind(const reading *of, size_t at) {
     return 0;
 }
 
+/* "never" and anything but what has happened. */
+static int is_forbidden(const reading *of, size_t at) {
+    if (at >= of->count || of->opens[at]) return 0;
+    const char *word = of->words[at];
+    size_t length = strlen(word);
+    if (verb_at(of, at)) return 1;
+    if (any_at(of, at, participles) || any_at(of, at, subject_pronouns)) return 0;
+    return length < 3 || (strcmp(word + length - 2, "ed") != 0 && strcmp(word + length - 3, "ing") != 0);
+}
+
 #define BIT(mark) ((uint64_t)1 << (mark))
 
 /* "every ... must": what has to be, as a rule. */
@@ -201,8 +211,7 @@ static uint64_t mood_at(const reading *of, size_t at) {
     if (any_at(of, at, musts)) return any_at(of, at, not_musts) ? 0 : BIT(CT_MARK_MUST);
     if (dont && at + dont < of->count) return BIT(phrase_at(of, at + dont, "ever") ? CT_MARK_NEVER : CT_MARK_DONT);
     if (strcmp(of->words[at], "always") == 0 && verb_at(of, next)) return BIT(CT_MARK_ALWAYS);
-    if (strcmp(of->words[at], "never") == 0 && (verb_at(of, next) || phrase_at(of, next, "ever")))
-        return BIT(CT_MARK_NEVER);
+    if (strcmp(of->words[at], "never") == 0 && is_forbidden(of, next)) return BIT(CT_MARK_NEVER);
     if (strcmp(of->words[at], "only") == 0 && verb_at(of, next)) return BIT(CT_MARK_ALWAYS);
     if (any_at(of, at, ensures)) return BIT(CT_MARK_ENSURE);
     if (any_at(of, at, prefers)) return BIT(CT_MARK_PREFER);

@@ -165,7 +165,22 @@ static words_list verbs = {
     "structure", "stop", "suggest", "summarise", "summarize", "suppress", "switch", "tag", "take", "talk", "tell", "test", "text", "think", "touch", "track", "translate",
     "treat", "trim", "try", "turn", "type", "uncomment", "update", "upgrade", "upload", "use", "validate", "verify", "wait", "wake", "warn", "watch", "work", "wrap",
     "write", "ensure", "cover", "tests", "proofread", "capitalise", "capitalize", "rewrite", "rerun", "reuse", "sugarcoat", "interrupt", "assist",
-    "water", "feed", "pretend", "lie", "force-push", "reply-all", "cc", "bcc", "ping", "snooze", "archive", "deduct", "charge", "spend", "sell", NULL};
+    "water", "feed", "pretend", "lie", "force-push", "reply-all", "cc", "bcc", "ping", "snooze", "archive", "deduct", "charge", "spend", "sell",
+    "lend", "borrow", "drive", "walk", "eat", "drink", "cook", "serve", "heat", "cool", "wash", "iron", "lift", "carry", "deliver", "return", "refund",
+    "rent", "hire", "fire", "meet", "visit", "park", "travel", "fly", "sit", "stand", "sing", "dance", "draw", "paint", "shout", "whisper",
+    "criticise", "criticize", "praise", "flatter", "joke", "apologise", "apologize", "argue", "promise", "pause", "resume", "retry", "abort", "kill", "spawn",
+    "fork", "clone", "mount", "patch", "migrate", "seed", "reset", "flush", "drain", "scale", "monitor", "measure", "benchmark", "profile", "trace",
+    "encrypt", "hash", "sanitize", "sanitise", "redact", "mask", "anonymize", "anonymise", "expose", "hardcode", "inline", "extract", "refactor", "simplify", "shorten",
+    "expand", "elaborate", "paraphrase", "phrase", "word", "title", "outline", "bold", "underline", "emphasise", "emphasize", "praise", "thank", "wish",
+    "count", "calculate", "compute", "estimate", "convert", "interpret", "infer", "rank", "rate", "score", "vote", "decide", "agree", "disagree",
+    "consult", "involve", "escalate", "delegate", "notify", "alert", "page", "subscribe", "unsubscribe", "follow", "unfollow", "like", "react", "rely",
+    "trust", "doubt", "question", "challenge", "correct", "let", "allow", "permit", "forbid", "deny", "reject", "defer", "delay", "postpone", "confirm", NULL};
+
+/* After "never" at the beginning: something that was or was not done, and no command. */
+static words_list participles = {
+    "been", "seen", "heard", "thought", "known", "done", "gone", "had", "met", "felt", "found", "have", "has", "did", "was", "were", "is",
+    "again", "mind", "before", "a", "the", "an", "in", "on", "to", "too", "enough", "quite", "really", "once", "knew", "saw", "had", "understood",
+    "got", "would", "could", "will", "can", "should", "say", "gonna", "better", "say", "fear", "fails", "works", "ending", NULL};
 
 /* Other languages, of which a sentence needs one of each, or one of foreign_names.  Matched anywhere
  * in the lower-case text, since not all have spaces between words. */

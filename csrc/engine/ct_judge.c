@@ -58,14 +58,15 @@ void ct_judge_chunk(ct_judge *judge, const ct_encoder *encoder, const ct_pending
     for (size_t i = 0; i < judge->count; i++) {
         const ct_sentence *sentence = &judge->sentences[i];
         if (chunk_of(chunks, judge->first[i]) != index) continue;
+        size_t first = judge->first[i] - start, end = judge->end[i] - start;
+        if (end > held) end = held;
+        double share = end > first ? (double)(end - first) / (double)held : 0;
         if (!sentence->withdraws && !ct_directive_holds(sentence, ct_encoder_probe(encoder), vector,
-                                                        (size_t)ct_encoder_dimension(encoder)))
+                                                        (size_t)ct_encoder_dimension(encoder), share))
             continue;
         ct_new_directive *found = &judge->found[judge->found_count];
         *found = (ct_new_directive){.start = sentence->start, .bytes = sentence->bytes};
         ct_directive_describe(message->text, sentence, &found->view);
-        size_t first = judge->first[i] - start, end = judge->end[i] - start;
-        if (end > held) end = held;
         if (judge->means && end > first) {
             int8_t *mean = judge->means + judge->found_count * judge->bits;
             ct_directive_mean(codes + first * words, end - first, judge->bits, mean);
