@@ -1,10 +1,11 @@
-"""Makes what tells standing directives: all-MiniLM-L6-v2-Q8_0.probe and csrc/directive/ct_form_weights.h.
+"""Makes what tells directives: all-MiniLM-L6-v2-Q8_0.probe and csrc/directive/ct_form_weights.h.
 
 A sentence's marks come from its form (csrc/directive/ct_form.c), its meaning from the vector of its
 chunk.  The probe is a logistic regression on the meaning; the weights are one on the marks and what
 the probe says of sentences that it was not trained with, so that neither is trusted more than it
-deserves.  Learned from the half `dev` of bench/data/directives.jsonl, from directives.jsonl beside this
-script, which is for learning only, and from what users and tools say in the text that the token basis is learned from, which holds no directives but for STANDING.
+deserves.  Learned from the half `dev` of bench/data/directives.jsonl, from directives.jsonl beside
+this script, and from what users and tools say in the text that the token basis is learned from,
+which holds no directives but for STANDING.
 
     python models/make_probe.py            # writes both; build the core before and after
 """
@@ -179,7 +180,10 @@ def main(dry: bool) -> None:
     both = np.hstack([marks, said[:, None]])
     said_both = held_out(both, y, folds, MARK_DECAY, every)
     said_alone = held_out(marks, y, folds, MARK_DECAY, every)
-    at_both, at_alone = threshold(said_both[common], y[common]), threshold(said_alone[common], y[common])
+    at_both, at_alone = (
+        threshold(said_both[common], y[common]),
+        threshold(said_alone[common], y[common]),
+    )
     report("form and meaning", said_both[common], y[common], at_both)
     report("form", said_alone[common], y[common], at_alone)
     if dry:

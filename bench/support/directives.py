@@ -1,9 +1,9 @@
-"""Standing directives: messages with and without one, and pairs of which the newer may end the older.
+"""Standing directives: messages with and without one, and pairs of which the newer may end one.
 
-`data/directives.jsonl` has a line a message: `{id, split, kind, language, role, text, directives}`, the
-last being the sentences that are standing directives, none for look-alikes.
-`data/directive_pairs.jsonl` has a line a pair: `{id, split, kind, older, newer}`; kind says whether the newer
-replaces or withdraws the older, or both stand.
+`data/directives.jsonl` has a line a message: `{id, split, kind, language, role, text, directives}`,
+the last being the sentences that are standing directives, none for look-alikes.
+`data/directive_pairs.jsonl` has a line a pair: `{id, split, kind, older, newer}`; kind says whether
+the newer replaces or withdraws the older, or both stand.
 """
 
 from __future__ import annotations
@@ -55,9 +55,7 @@ def measure(model: Model) -> tuple[dict[str, Means], list[dict[str, Any]]]:
             engine.ingest(pair["older"], session=pair["id"], time=START)
             engine.ingest(pair["newer"], session=pair["id"], time=START + DAY)
         engine.flush()
-        each = [
-            {**item, "found": _standing(engine, item["id"], None)} for item in items()
-        ] + [
+        each = [{**item, "found": _standing(engine, item["id"], None)} for item in items()] + [
             {
                 **pair,
                 "before": _standing(engine, pair["id"], START + DAY),
@@ -92,7 +90,11 @@ def _groups(half: str, mine: list[dict[str, Any]]) -> dict[str, Means]:
             kind: _recall(some) for kind, some in _by_kind(having).items()
         },
         f"{half}, look-alikes by kind": {
-            kind: {"n": len(lacking), "items": len(some), "silent": _mean(not x["found"] for x in some)}
+            kind: {
+                "n": len(lacking),
+                "items": len(some),
+                "silent": _mean(not x["found"] for x in some),
+            }
             for kind, some in _by_kind(lacking).items()
         },
         f"{half}, pairs": {kind: _settled(kind, some) for kind, some in _by_kind(asked).items()},

@@ -90,7 +90,8 @@ def directive_sentences(text: str, most: int = 64) -> list[Sentence]:
     data, out = encode(text, "text"), ffi.new("ct_sentence[]", most)
     count = lib.ct_directive_sentences(ffi.from_buffer("char[]", data), len(data), out, most)
     return [
-        Sentence(s.start, s.bytes, s.marks, bool(s.withdraws)) for s in (out[i] for i in range(count))
+        Sentence(s.start, s.bytes, s.marks, bool(s.withdraws))
+        for s in (out[i] for i in range(count))
     ]
 
 

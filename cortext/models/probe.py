@@ -1,9 +1,9 @@
-"""The probe of a model: what its vectors say for a standing directive.
+r"""The probe of a model: what its vectors say for a standing directive.
 
-It lies beside the model's token basis as `<stem>.probe` and is optional: without it directives are told
-by their form alone.  The file, little endian, without gaps:
+It lies beside the model's token basis as `<stem>.probe` and is optional: without it directives are
+told by their form alone.  The file, little endian, without gaps:
 
-    8 bytes    "CTPROBE\\n"
+    8 bytes    "CTPROBE\n"
     uint32     version, 1
     uint32     dimension of the model
     32 bytes   SHA-256 of the GGUF file that it belongs to

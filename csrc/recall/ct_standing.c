@@ -34,18 +34,21 @@ static void mean_of_query(const ct_query_tokens *tokens, size_t bits, int8_t *me
     }
 }
 
+/* The first `most` of those in force, in list. */
 static size_t rank(const ct_directives *all, const ct_bound_filter *filter, const int8_t *asked, size_t bits,
-                   ranked *list) {
+                   ranked *list, size_t most) {
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) {
         const ct_directive_view *view = &all->list[i].view;
         if (view->kind & CT_DIRECTIVE_LIFTS) continue;
-        if (filter->restrict_sessions && is_replaced(all, i)) continue;
         double alike = asked && view->mean && view->bits == bits ? ct_directive_cosine(asked, view->mean, bits) : 0;
         list[count++] = (ranked){&all->list[i], alike >= RELEVANT ? alike : 0};
     }
     if (count) qsort(list, count, sizeof *list, by_relevance);
-    return count;
+    size_t kept = 0;
+    for (size_t i = 0; i < count && kept < most; i++)
+        if (!filter->restrict_sessions || !is_replaced(all, (size_t)(list[i].row - all->list))) list[kept++] = list[i];
+    return kept;
 }
 
 static int fetch(ct_store *store, const ranked *list, size_t count, ct_result *result, ct_error *error) {
@@ -78,8 +81,7 @@ int ct_standing_find(const ct_recall_parts *parts, const ct_query *query, const 
     ranked *list = ct_alloc(all.count * sizeof *list);
     if (list) {
         if (tokens->count) mean_of_query(tokens, bits, asked);
-        size_t count = rank(&all, filter, tokens->count ? asked : NULL, bits, list);
-        if (count > (size_t)query->standing) count = (size_t)query->standing;
+        size_t count = rank(&all, filter, tokens->count ? asked : NULL, bits, list, (size_t)query->standing);
         status = fetch(parts->store, list, count, result, error);
     } else {
         status = ct_fail_nomem(error);

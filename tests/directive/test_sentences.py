@@ -72,7 +72,9 @@ def test_has_not(text: str) -> None:
 
 def test_the_sentence_alone_is_the_span() -> None:
     said = "It rained. Always take the umbrella, Dr. Hall says so himself, or the coat. Bye!"
-    assert candidates("It rained. Never take v1.2 to the fair! Bye!") == ["Never take v1.2 to the fair!"]
+    assert candidates("It rained. Never take v1.2 to the fair! Bye!") == [
+        "Never take v1.2 to the fair!"
+    ]
     assert candidates(said.replace(" says so himself", "")) == [
         "Always take the umbrella, Dr. Hall, or the coat."
     ]
@@ -125,7 +127,23 @@ def test_any_text(text: str) -> None:
         assert sentence.marks or sentence.withdraws
 
 
-WORDS = ["always", "never", "don't", "use", "call", "me", "from now on", "when", "you", ",", "?", '"', "\n", ">", "。"]
+WORDS = [
+    "always",
+    "never",
+    "don't",
+    "use",
+    "call",
+    "me",
+    "from now on",
+    "when",
+    "you",
+    ",",
+    "?",
+    '"',
+    "\n",
+    ">",
+    "。",
+]
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=80).map(" ".join))

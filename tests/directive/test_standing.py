@@ -124,7 +124,12 @@ def test_the_newer_takes_the_place_of_the_older(
 
 
 def test_both_stand(mem: Engine) -> None:
-    said = ["Never push to main.", "Call me Max.", "Call my wife Anna from now on.", "You can use tables again."]
+    said = [
+        "Never push to main.",
+        "Call me Max.",
+        "Call my wife Anna from now on.",
+        "You can use tables again.",
+    ]
     say(mem, said)
     assert set(said[:2]) <= set(directives(mem))
 
@@ -185,7 +190,8 @@ mem = cortext.open(sys.argv[1])
 print("ready", flush=True)
 filler = "The weather in Oslo was mild and the ferry was on time. " * 60
 for i in range(40):
-    mem.ingest(f"Never push to branch {i * 7919}. {filler} Do not use emojis.", uid=str(i), session=str(i))
+    text = f"Never push to branch {i * 7919}. {filler} Do not use emojis."
+    mem.ingest(text, uid=str(i), session=str(i))
     print(i, flush=True)
 mem.flush()
 """

@@ -140,7 +140,9 @@ def test_sdist_carries_what_building_and_testing_need(built: Path) -> None:
         path.relative_to(ROOT).as_posix()
         for top in ("bench", "csrc", "models", "requirements", "tests")
         for path in (ROOT / top).rglob("*")
-        if path.is_file() and path.suffix in {".c", ".h", ".py", ".json", ".gguf", ".basis", ".probe", ".lock", ".db"}
+        if path.is_file()
+        and path.suffix
+        in {".c", ".h", ".py", ".json", ".gguf", ".basis", ".probe", ".lock", ".db"}
     }
     wanted |= {"CHANGELOG.md", "LICENSE", "NOTICE", "README.md", "pyproject.toml", "setup.py"}
     assert wanted <= names
