@@ -3,6 +3,7 @@
     python bench/quality.py --format locomo CONVERSATION.json...
     python bench/quality.py --format longmemeval FOLDER
     python bench/quality.py --format corrections | needles | languages
+    python bench/quality.py --format directives
 
 Through the public API only: one store for each haystack, one message for each turn.  See README.md
 for the formats and the figures.
@@ -21,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 from support import (
     corrections,
+    directives,
     environment,
     languages,
     locomo,
@@ -58,6 +60,9 @@ LAYOUTS = {
 }
 
 
+DIRECTIVES = "directives"  # nothing is ranked: it has figures of its own
+
+
 def parse_rows(_context: click.Context, _option: click.Parameter, value: str) -> list[str]:
     rows = [part.strip() for part in value.split(",")]
     unknown = set(rows) - {*rankers.ABLATION, *rankers.EXTRA_ROWS}
@@ -68,7 +73,7 @@ def parse_rows(_context: click.Context, _option: click.Parameter, value: str) ->
 
 @click.command(help=__doc__, context_settings={"show_default": True})
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
-@click.option("--format", "layout", type=click.Choice(list(LAYOUTS)), required=True)
+@click.option("--format", "layout", type=click.Choice([*LAYOUTS, DIRECTIVES]), required=True)
 @click.option("--limit", type=click.IntRange(1), help="Ask only so many questions, the first.")
 @click.option("--rows", callback=parse_rows, default=",".join(rankers.ROWS), help="To compare.")
 @click.option("--ablate", is_flag=True, help="Compare the engine without each of its stages.")
@@ -95,6 +100,11 @@ def main(
 ) -> None:
     console = report.tables(json_path)
     rows = list(rankers.ABLATION) if ablate else rows
+    if layout == DIRECTIVES:
+        if paths:
+            raise click.UsageError(f"{layout} has data of its own, no PATH")
+        measure_directives(console, model, cache, json_path, each)
+        return
     read, score, depth, own = LAYOUTS[layout]
     if own == bool(paths):
         raise click.UsageError(f"{layout} {'has data of its own, no' if own else 'needs a'} PATH")
@@ -139,6 +149,26 @@ def main(
     )
 
 
+def measure_directives(
+    console: Console, model: str | None, cache: str | None, json_path: str | None, each: bool
+) -> None:
+    about = environment.describe()
+    loaded = models.load(model, cache=cache)
+    configuration = {
+        "format": DIRECTIVES,
+        "messages": len(directives.items()),
+        "pairs": len(directives.pairs()),
+        "model": loaded.spec.name,
+        "cache": "on" if cache else "off",
+    }
+    report.header(console, about, configuration)
+    groups, found = directives.measure(loaded)
+    for group, by_row in groups.items():
+        show(console, group, by_row)
+    result = {"bench": "quality", **about, "configuration": configuration, "groups": groups}
+    report.write_json(json_path, {**result, **({"each": found} if each else {})})
+
+
 def first_questions(haystacks: Iterator[Haystack], limit: int | None) -> Iterator[Haystack]:
     """The haystacks with no more than `limit` questions in all."""
     left = limit
@@ -170,7 +200,7 @@ def show(console: Console, group: str, by_row: Means) -> None:
 
 def digits(metric: str) -> int:
     """Decimal places of a metric: shares have three, tokens none."""
-    return 0 if metric.startswith("tok") or metric == "unanswerable" else 3
+    return 0 if metric.startswith("tok") or metric in ("items", "known", "unanswerable") else 3
 
 
 if __name__ == "__main__":

@@ -87,6 +87,7 @@ typedef struct ct_encoder_options {
     int32_t overlap;            /* tokens that neighbouring chunks share */
     int32_t wordpiece;          /* 1: normalise text as BERT's basic tokenizer does, first */
     const ct_token_basis *basis; /* copied; NULL: no token codes */
+    const float *probe; /* [dimension] and a bias, copied: what vectors say for a directive; or NULL */
 } ct_encoder_options;
 
 /* Bind llama.cpp and take ownership of api->model and api->context, on success only.  The library's
@@ -193,6 +194,7 @@ typedef struct ct_query {
     int32_t budget_tokens; /* most tokens of all texts together, as the encoder counts, but one
                               for 8 bytes at least; 0: any number */
     int32_t budget_bytes;  /* most bytes of all texts together; 0: any number */
+    int32_t standing; /* most standing directives to give along, 0: none */
 } ct_query;
 
 /* One message of a result.  Strings belong to the result. */
@@ -223,6 +225,8 @@ typedef struct ct_row {
     const struct ct_row *after;  /* the message right behind it, or NULL */
     size_t excerpt_start; /* text is so many characters of the message: from here on, */
     size_t excerpt_end;   /* up to here; 0: it is the whole */
+    size_t span_start; /* of a standing directive: the sentence in the text, in bytes */
+    size_t span_bytes;
 } ct_row;
 
 typedef struct ct_timings {
@@ -291,6 +295,9 @@ const ct_row *ct_result_rows(const ct_result *result);
 const ct_timings *ct_result_timings(const ct_result *result);
 int64_t ct_result_pending(const ct_result *result);
 double ct_result_confidence(const ct_result *result); /* 0 to 1: that the store answers the query */
+
+/* The standing directives of a recall; NULL: it has none.  Belongs to the result. */
+const ct_result *ct_result_standing(const ct_result *result);
 void ct_result_free(ct_result *result);
 
 /* ---- holders ------------------------------------------------------------------------------- */
@@ -324,6 +331,17 @@ int64_t ct_simd_dot(const int16_t *query, const int8_t *code, size_t dimension);
  * level in use, for tests and benches. */
 int ct_late_scores(const float *vectors, size_t tokens, int32_t bits, const uint64_t *codes,
                    const size_t *counts, size_t messages, float *best, ct_error *error);
+
+/* A sentence of a message that may be a standing directive, by its form, or that lifts one. */
+typedef struct ct_sentence {
+    size_t start;
+    size_t bytes;
+    uint64_t marks;    /* what its form shows, of ct_mark; 0: it is no directive */
+    int32_t withdraws; /* 1: it may lift one */
+} ct_sentence;
+
+/* At most `capacity` such sentences of a text, the first; for tests and for learning their weights. */
+size_t ct_directive_sentences(const char *text, size_t bytes, ct_sentence *out, size_t capacity);
 
 /* Make the n-th allocation of the core from now fail, once; 0: none.  For tests. */
 void ct_fault_allocation(int64_t n);

@@ -54,6 +54,7 @@ class MessageRow(NamedTuple):
     speaker: float
     date: float
     question: float
+    span: tuple[int, int]  # start and length in bytes of a standing directive's sentence
     duplicates: tuple[int, ...] = ()
     excerpt: tuple[int, int] | None = None
     before: MessageRow | None = None
@@ -67,6 +68,7 @@ class RecallRows(NamedTuple):
     pending: int
     timings_ns: tuple[int, int, int, int, int, int, int]
     confidence: float
+    standing: list[MessageRow]
 
 
 class StatsRow(NamedTuple):
@@ -151,6 +153,7 @@ def _take_row(row: Any) -> MessageRow:
         row.speaker,
         row.date,
         row.question,
+        (row.span_start, row.span_bytes),
         tuple(row.duplicates[0 : row.duplicate_count]) if row.duplicate_count else (),
         (row.excerpt_start, row.excerpt_end) if row.excerpt_end else None,
         None if row.before == ffi.NULL else _take_row(row.before),
@@ -262,6 +265,7 @@ class EngineHandle:
         attach: bool,
         budget_tokens: int,
         budget_bytes: int,
+        standing: int,
     ) -> RecallRows:
         inputs, query = _Inputs(), ffi.new("ct_query *")
         query.text, query.text_bytes = inputs.text(text, "query")
@@ -272,6 +276,7 @@ class EngineHandle:
         query.dates, query.date_count = spans, len(spans)
         query.collapse, query.attach = collapse, attach
         query.budget_tokens, query.budget_bytes = budget_tokens, budget_bytes
+        query.standing = standing
         out, error = _result_holder(), new_error()
         check(lib.ct_engine_recall(self._pointer, query, out, error), error)
         return self._take(out[0])
@@ -294,7 +299,7 @@ class EngineHandle:
 
     @staticmethod
     def _take(result: Any) -> RecallRows:
-        spent = lib.ct_result_timings(result)
+        spent, standing = lib.ct_result_timings(result), lib.ct_result_standing(result)
         return RecallRows(
             _take_rows(result),
             int(lib.ct_result_pending(result)),
@@ -308,4 +313,5 @@ class EngineHandle:
                 spent.total_ns,
             ),
             float(lib.ct_result_confidence(result)),
+            [] if standing == ffi.NULL else _take_rows(standing),
         )

@@ -9,7 +9,7 @@ from datetime import datetime
 import click
 from rich.text import Text
 
-from cortext import Hit, Message, Recall, StageScores
+from cortext import Hit, Message, Recall, StageScores, Standing
 from cortext.cli import command, terminal
 from cortext.cli.output import Column, number, print_table, recall_fields
 from cortext.cli.stores import open_existing
@@ -103,6 +103,14 @@ def row(
     return [*scores, *about, message.role, shown]
 
 
+def standing_rows(standing: tuple[Standing, ...]) -> list[list[str | Text]]:
+    """Return the standing directives as a table's rows."""
+    return [
+        [short(one.time), one.session, one.role, terminal.one_line(one.directive)]
+        for one in standing
+    ]
+
+
 def remarks(result: Recall, explain: bool) -> None:
     """Say on standard error what is not part of the answer."""
     if not result.hits:
@@ -141,6 +149,14 @@ def remarks(result: Recall, explain: bool) -> None:
 @click.option("--budget-bytes", type=BUDGET, help="Most bytes of all texts.")
 @click.option("--no-attach", is_flag=True, help="Leave out questions and answers beside hits.")
 @click.option("--explain", is_flag=True, help="Show the score of each stage and the times.")
+@click.option(
+    "--standing",
+    "standing_limit",
+    type=click.IntRange(0, 10_000),
+    default=8,
+    show_default=True,
+    help="Most standing directives to show.",
+)
 @click.option("--full", is_flag=True, help="Show long texts whole.")
 @command.as_json("Print one JSON object with hits and times.")
 def recall(
@@ -156,6 +172,7 @@ def recall(
     budget_bytes: int | None,
     no_attach: bool,
     explain: bool,
+    standing_limit: int,
     full: bool,
     as_json: bool,
 ) -> None:
@@ -164,8 +181,9 @@ def recall(
     Without a terminal: score, time, session, role and text, separated by tabs, texts whole
     (--explain puts the stages' scores after the score). A message that is shown only because
     a hit answers it, or it answers the hit, has "before" or "after" for its score. A text cut
-    to fit a budget stands between "[...]". A query that starts with a dash goes after "--".
-    Exit status 0 also when nothing is found.
+    to fit a budget stands between "[...]". What the user wants from now on, such as "never push
+    to main", has a table of its own on a terminal and a field of its own in JSON. A query that
+    starts with a dash goes after "--". Exit status 0 also when nothing is found.
     """
     asked = " ".join(query)
     with open_existing(store) as engine:
@@ -181,6 +199,7 @@ def recall(
             budget_bytes=budget_bytes,
             attach=not no_attach,
             explain=explain,
+            standing_limit=standing_limit,
         )
     if as_json:
         terminal.write_line(terminal.json_line(recall_fields(asked, result)))
@@ -192,5 +211,10 @@ def recall(
         print_table(
             [Column("score", right=True), *stages, *columns],
             rows(result.hits, asked, explain, full),
+        )
+    if result.standing and terminal.is_terminal() and not as_json:
+        headings = [Column("time"), Column("session"), Column("role")]
+        print_table(
+            [*headings, Column("standing directive", wide=True)], standing_rows(result.standing)
         )
     remarks(result, explain)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta, timezone
 from time import time_ns
 from typing import Any
 
 from cortext._native.engine import MessageRow, NewRow
-from cortext.engine.types import Hit, Message, NewMessage, StageScores
+from cortext.engine.types import Hit, Message, NewMessage, StageScores, Standing
 from cortext.errors import InputError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -184,6 +184,18 @@ def to_hit(row: MessageRow, *, explain: bool) -> Hit:
         before=() if row.before is None else (to_message(row.before),),
         after=() if row.after is None else (to_message(row.after),),
         excerpt=row.excerpt,
+    )
+
+
+def to_standing(row: MessageRow, hits: Collection[int]) -> Standing:
+    """A standing directive; hits: ids of the messages that are hits."""
+    data, (start, size) = row.text.encode(), row.span
+    before, sentence = data[:start].decode(), data[start : start + size].decode()
+    return Standing(
+        **_common(row),
+        span=(len(before), len(before) + len(sentence)),
+        relevance=row.score,
+        is_hit=row.id in hits,
     )
 
 

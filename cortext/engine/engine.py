@@ -230,6 +230,7 @@ class Engine:
         wait_ms: int = 200,
         explain: bool = False,
         stages: Sequence[Stage] = STAGES,
+        standing_limit: int = 8,
     ) -> Recall:
         """The messages that matter for a query, best first.
 
@@ -262,6 +263,9 @@ class Engine:
             found by their words only, and counted in Recall.pending.
         explain: give each hit the scores of the stages.
         stages: leave some out to compare; "dense" or "lexical" must be among them.
+        standing_limit: most of Recall.standing, 0 for none.  `session` and `until` restrict it as
+            they do the hits, `roles` and `since` do not: what the user once said holds until it is
+            taken back.
 
         Raises: InputError, StoreError and its kinds, ModelError.
         """
@@ -283,6 +287,7 @@ class Engine:
             attach=False,
             budget_tokens=convert.to_budget(None, "budget_tokens"),
             budget_bytes=convert.to_budget(None, "budget_bytes"),
+            standing=0,
         )
         used = set(stages)
         found = search(
@@ -295,8 +300,10 @@ class Engine:
             attach=bool(attach),
             budget_tokens=convert.to_budget(budget_tokens, "budget_tokens"),
             budget_bytes=convert.to_budget(budget_bytes, "budget_bytes"),
+            standing=_checked_int(standing_limit, "standing_limit"),
         )
         hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
+        ids = {hit.id for hit in hits}
         wait, encode, dense, lexical, late, fetch, total = (ns / 1e6 for ns in found.timings_ns)
         return Recall(
             hits=tuple(hits),
@@ -311,6 +318,7 @@ class Engine:
                 fetch=fetch,
                 total=total,
             ),
+            standing=tuple(convert.to_standing(row, ids) for row in found.standing),
         )
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> npt.NDArray[np.float32]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-__all__ = ["Hit", "Message", "NewMessage", "Recall", "StageScores", "Stats", "Timings"]
+__all__ = ["Hit", "Message", "NewMessage", "Recall", "StageScores", "Standing", "Stats", "Timings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +92,31 @@ class Hit(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Standing(Message):
+    """A message with a directive that stands: something that the user wants from now on.
+
+    span: where in `text` the sentence that says it begins and ends.
+    relevance: cosine of query and sentence where it is about the query, else 0.
+    is_hit: whether the message is among the hits too.
+    """
+
+    span: tuple[int, int]
+    relevance: float
+    is_hit: bool
+
+    @property
+    def directive(self) -> str:
+        """The sentence."""
+        return self.text[self.span[0] : self.span[1]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
     """Milliseconds spent in each part of one recall.
 
     wait: for the embedding backlog.  encode: the query.  dense: vector scan.
     lexical: full-text search.  late: late interaction and all else that describes a candidate.
-    fetch: reading the messages.  total: all of it.
+    fetch: reading the messages, and the standing directives.  total: all of it.
     """
 
     wait: float
@@ -117,12 +136,15 @@ class Recall:
     confidence: 0 to 1, how likely it is that something in the store answers the query.
     pending: messages not embedded yet, so findable by their words only; 0 normally.
     timings: where the time went.
+    standing: directives in force, those that are about the query first, then the newest.  A list of
+        its own: it takes no place from the hits.
     """
 
     hits: tuple[Hit, ...]
     confidence: float
     pending: int
     timings: Timings
+    standing: tuple[Standing, ...] = ()
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

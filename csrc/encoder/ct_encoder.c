@@ -34,6 +34,7 @@ struct ct_encoder {
     turns turns;
     ct_vector_cache cache;
     ct_basis basis;
+    float *probe;
     char *fingerprint;
     char *query_prefix;
     char *passage_prefix;
@@ -159,6 +160,7 @@ static void destroy(ct_encoder *encoder) {
     ct_free(encoder->pass);
     ct_free(encoder->projected);
     ct_free(encoder->codes);
+    ct_free(encoder->probe);
     ct_basis_free(&encoder->basis);
     pthread_cond_destroy(&encoder->turns.given);
     pthread_mutex_destroy(&encoder->turns.mutex);
@@ -176,6 +178,14 @@ static int take_basis(ct_encoder *encoder, const ct_encoder_options *options, ct
     encoder->projected = ct_alloc(bits * sizeof *encoder->projected);
     encoder->codes = ct_alloc((size_t)options->context * bits / 64 * sizeof *encoder->codes);
     return encoder->projected && encoder->codes ? CT_OK : ct_fail_nomem(error);
+}
+
+static int take_probe(ct_encoder *encoder, const float *probe, ct_error *error) {
+    size_t bytes = ((size_t)ct_llama_dimension(encoder->llama) + 1) * sizeof *probe;
+    encoder->probe = ct_alloc(bytes);
+    if (!encoder->probe) return ct_fail_nomem(error);
+    memcpy(encoder->probe, probe, bytes);
+    return CT_OK;
 }
 
 int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options,
@@ -210,6 +220,7 @@ int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options
     if (!status && (size_t)options->context < around + 2 * (size_t)options->overlap + 2)
         status = ct_fail(error, CT_INVALID, "a context of %d tokens is too small", options->context);
     if (!status && options->basis) status = take_basis(encoder, options, error);
+    if (!status && options->probe) status = take_probe(encoder, options->probe, error);
     if (status) {
         encoder->llama = NULL; /* model and context stay the caller's */
         ct_llama_abandon(llama);
@@ -249,6 +260,8 @@ float ct_encoder_token_prior(const ct_encoder *encoder, int32_t id) {
 }
 
 int ct_encoder_is_unknown(const ct_encoder *encoder, int32_t id) { return id == encoder->unknown; }
+
+const float *ct_encoder_probe(const ct_encoder *encoder) { return encoder->probe; }
 
 const char *ct_encoder_fingerprint(const ct_encoder *encoder) { return encoder->fingerprint; }
 

@@ -38,6 +38,9 @@ const char *ct_encoder_fingerprint(const ct_encoder *encoder);
 /* Whether a token stands for a word that the model does not know. */
 int ct_encoder_is_unknown(const ct_encoder *encoder, int32_t id);
 
+/* As ct_encoder_options has it, or NULL. */
+const float *ct_encoder_probe(const ct_encoder *encoder);
+
 /* The token ids of one text, cut into overlapping windows that fit one pass. */
 typedef struct ct_chunks {
     int32_t *ids; /* without special tokens */

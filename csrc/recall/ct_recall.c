@@ -14,6 +14,7 @@
 #include "recall/ct_pool.h"
 #include "recall/ct_question.h"
 #include "recall/ct_speaker.h"
+#include "recall/ct_standing.h"
 #include "store/ct_result.h"
 
 /* Candidates each stage hands over for one hit that is asked for, and at least. */
@@ -330,6 +331,8 @@ int ct_recall_run(const ct_recall_parts *parts, const ct_query *query, ct_result
     began = now;
 
     if (!status) status = fetch(&state, capacity, result, error);
+    if (!status && query->standing)
+        status = ct_standing_find(parts, query, &state.filter, &state.tokens, result, error);
     timings->fetch_ns = ct_clock_ns() - began;
     run_free(&state);
     return status;

@@ -16,6 +16,7 @@ struct ct_result {
     ct_timings timings;
     int64_t pending;
     double confidence;
+    ct_result *standing; /* or NULL */
 };
 
 /* NULL when memory is short. */

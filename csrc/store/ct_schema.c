@@ -8,6 +8,8 @@
  *   chunk     one code a window of a message: 4 bytes of scale, then one int8 a dimension
  *   token     the binary codes of a chunk's tokens; apart, since opening reads all of chunk
  *   term      in how many chunks a token stands; under id -1 how many chunks were counted
+ *   directive standing directives and what lifts one, each sentence once; `ended` is the time of the one
+ *             that took its place.  Ordered so that those in force are read newest first in one run
  *
  * Ids are never used again (AUTOINCREMENT), so that "id > last seen" finds everything new. */
 #include <stdio.h>
@@ -38,7 +40,12 @@ static const char schema[] =
     " seq INTEGER NOT NULL, code BLOB NOT NULL);"
     "CREATE UNIQUE INDEX chunk_message ON chunk(message_id, seq);"
     "CREATE TABLE token(chunk_id INTEGER PRIMARY KEY, codes BLOB NOT NULL);"
-    "CREATE TABLE term(id INTEGER PRIMARY KEY, chunks INTEGER NOT NULL);";
+    "CREATE TABLE term(id INTEGER PRIMARY KEY, chunks INTEGER NOT NULL);"
+    "CREATE TABLE directive(ended INTEGER NOT NULL, time INTEGER NOT NULL, message_id INTEGER NOT NULL,"
+    " start INTEGER NOT NULL, bytes INTEGER NOT NULL, session_id INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " hash INTEGER NOT NULL, mean BLOB, PRIMARY KEY(ended, time, message_id, start)) WITHOUT ROWID;"
+    "CREATE UNIQUE INDEX directive_sentence ON directive(message_id, start);"
+    "CREATE INDEX directive_session ON directive(session_id, time);";
 
 static int read_number(ct_connection *connection, const char *sql, int64_t *out, ct_error *error) {
     sqlite3_stmt *statement = NULL;

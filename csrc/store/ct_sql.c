@@ -4,6 +4,8 @@
 #include "base/ct_error.h"
 #include "store/ct_fts.h"
 
+#define DIRECTIVE_COLUMNS "SELECT ended, time, message_id, start, bytes, kind, hash, mean FROM directive"
+
 static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_BEGIN] = "BEGIN IMMEDIATE",
     [CT_SQL_BEGIN_READ] = "BEGIN",
@@ -49,6 +51,16 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_TERM_ADD] = "INSERT INTO term(id, chunks) VALUES(?1, 1)"
                         " ON CONFLICT(id) DO UPDATE SET chunks = chunks + 1",
     [CT_SQL_TERM_GET] = "SELECT chunks FROM term WHERE id = ?1",
+    [CT_SQL_DIRECTIVE_ADD] =
+        "INSERT OR IGNORE INTO directive(ended, time, message_id, start, bytes, session_id, kind, hash, mean)"
+        " SELECT ?2, time, id, ?3, ?4, session_id, ?5, ?6, ?7 FROM message WHERE id = ?1",
+    [CT_SQL_DIRECTIVE_END] = "UPDATE directive SET ended = ?3 WHERE message_id = ?1 AND start = ?2",
+    [CT_SQL_DIRECTIVE_STANDING] =
+        DIRECTIVE_COLUMNS " WHERE ended = ?3 AND time < ?1 ORDER BY time DESC LIMIT ?2",
+    [CT_SQL_DIRECTIVE_ENDED] =
+        DIRECTIVE_COLUMNS " WHERE ended >= ?1 AND ended < ?3 AND time < ?1 ORDER BY ended LIMIT ?2",
+    [CT_SQL_DIRECTIVE_SESSION] =
+        DIRECTIVE_COLUMNS " WHERE session_id = ?3 AND time < ?1 ORDER BY time DESC LIMIT ?2",
 };
 
 int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error *error) {

@@ -42,6 +42,11 @@ typedef enum ct_statement {
     CT_SQL_TOKENS_GET,
     CT_SQL_TERM_ADD,
     CT_SQL_TERM_GET,
+    CT_SQL_DIRECTIVE_ADD,
+    CT_SQL_DIRECTIVE_END,
+    CT_SQL_DIRECTIVE_STANDING,
+    CT_SQL_DIRECTIVE_ENDED,
+    CT_SQL_DIRECTIVE_SESSION,
     CT_SQL_STATEMENT_COUNT
 } ct_statement;
 
@@ -126,6 +131,11 @@ void ct_reader_give(ct_store *store, ct_connection *reader);
     " AND (?4 IS NULL OR role_id IN (SELECT value FROM json_each(?4)))"            \
     " AND time >= ?5 AND time < ?6"
 int ct_sql_bind_filter(sqlite3_stmt *statement, const ct_bound_filter *filter, ct_error *error);
+
+/* Store directives of one message and end what they take the place of, or them, in the transaction that is
+ * open. */
+int ct_sql_put_directives(ct_connection *connection, int64_t message_id, const ct_new_directive *directives,
+                          size_t count, ct_error *error);
 
 /* Create or check the schema on the writer. */
 int ct_schema_prepare(ct_store *store, const ct_store_options *options, ct_error *error);

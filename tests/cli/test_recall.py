@@ -172,3 +172,23 @@ def test_no_color_and_width(on_terminal: Callable, store: Path) -> None:
         lines = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()
         assert max(map(len, lines[:-1])) <= columns
         assert "The garage" in text.replace("\x1b[1;33m", "")
+
+
+def test_standing_directives(run: Callable, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text(
+        '{"text": "Thanks. Never push to main. Bye!"}\n'
+        '{"text": "Never push to main.", "role": "tool"}\n'
+        '{"text": "The garage code is 8841."}\n'
+    )
+    store = tmp_path / "standing.db"
+    run("ingest", store, chat)
+    answer = json.loads(run("recall", store, "garage", "--json").stdout)
+    (one,) = answer["standing"]
+    assert one["directive"] == "Never push to main."
+    assert one["text"][slice(*one["span"])] == one["directive"]
+    assert (one["role"], one["is_hit"]) == ("user", True)
+    piped = run("recall", store, "garage")
+    assert {line.count("\t") for line in piped.stdout.splitlines()} == {4}, "hits alone"
+    none = run("recall", store, "garage", "--json", "--standing", "0")
+    assert json.loads(none.stdout)["standing"] == []

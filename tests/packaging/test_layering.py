@@ -27,7 +27,7 @@ PYTHON_ORDER = [
 C_ORDER = [
     {"ct.h"},
     {"base"},
-    {"simd", "text"},
+    {"simd", "text", "directive"},
     {"store", "encoder", "index"},
     {"recall"},
     {"engine"},

@@ -136,9 +136,7 @@ UNSPACED = {
 
 
 @pytest.mark.parametrize("text", UNSPACED)
-def test_scripts_without_spaces_are_indexed_by_characters_and_pairs(
-    folder: Path, model: Model, text: str
-) -> None:
+def test_unspaced_scripts_are_indexed_by_pairs_too(folder: Path, model: Model, text: str) -> None:
     assert indexed(folder, model, [text]) == [UNSPACED[text].split()]
 
 
