@@ -11,7 +11,7 @@
 
 /* BM25+ (Lv and Zhai, CIKM 2011): a word counts for at least so much however long the message is, so
  * that an error code in a long output is found. */
-#define DELTA 0.4
+#define DELTA 1.0
 
 static fts5_api *find_fts5(sqlite3 *db) {
     fts5_api *api = NULL;

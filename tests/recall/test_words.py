@@ -47,7 +47,7 @@ VOCABULARY = [
 ]
 
 
-DELTA = 0.4  # of BM25+
+DELTA = 1.0  # of BM25+
 
 
 def plus(db: sqlite3.Connection, words: list[str], id: int) -> float:
