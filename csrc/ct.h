@@ -170,8 +170,9 @@ typedef enum ct_stage {
     CT_STAGE_SPEAKER = 16,  /* who said it, when the query names somebody */
     CT_STAGE_DATE = 32,     /* when it was said, when the query names a time */
     CT_STAGE_QUESTION = 64, /* less for messages that only ask */
-    CT_STAGE_CUT = 128,     /* end the list where the evidence ends */
-    CT_STAGE_ALL = 255
+    CT_STAGE_CUT = 128,          /* end the list where the evidence ends */
+    CT_STAGE_SUPERSESSION = 256, /* newer values of the same thing before what they replace */
+    CT_STAGE_ALL = 511
 } ct_stage;
 
 /* A span of time, the start included, the end not. */
@@ -195,6 +196,7 @@ typedef struct ct_query {
                               for 8 bytes at least; 0: any number */
     int32_t budget_bytes;  /* most bytes of all texts together; 0: any number */
     int32_t standing; /* most standing directives to give along, 0: none */
+    int32_t include_superseded; /* 0: leave out what a newer message replaces */
 } ct_query;
 
 /* One message of a result.  Strings belong to the result. */
@@ -227,6 +229,12 @@ typedef struct ct_row {
     size_t excerpt_end;   /* up to here; 0: it is the whole */
     size_t span_start; /* of a standing directive: the sentence in the text, in bytes */
     size_t span_bytes;
+    /* Ids of messages that it replaces, and of such as replace it, found among the leading candidates
+     * of this recall. */
+    const int64_t *supersedes;
+    const int64_t *superseded_by;
+    size_t supersedes_count;
+    size_t superseded_by_count;
 } ct_row;
 
 typedef struct ct_timings {

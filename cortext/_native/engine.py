@@ -19,6 +19,7 @@ _STAGE = {
     "date": lib.CT_STAGE_DATE,
     "question": lib.CT_STAGE_QUESTION,
     "cut": lib.CT_STAGE_CUT,
+    "supersession": lib.CT_STAGE_SUPERSESSION,
 }
 _OPEN_SINCE, _OPEN_UNTIL = -(2**63), 2**63 - 1
 
@@ -59,6 +60,8 @@ class MessageRow(NamedTuple):
     excerpt: tuple[int, int] | None = None
     before: MessageRow | None = None
     after: MessageRow | None = None
+    supersedes: tuple[int, ...] = ()
+    superseded_by: tuple[int, ...] = ()
 
 
 class RecallRows(NamedTuple):
@@ -158,6 +161,8 @@ def _take_row(row: Any) -> MessageRow:
         (row.excerpt_start, row.excerpt_end) if row.excerpt_end else None,
         None if row.before == ffi.NULL else _take_row(row.before),
         None if row.after == ffi.NULL else _take_row(row.after),
+        tuple(row.supersedes[0 : row.supersedes_count]) if row.supersedes_count else (),
+        tuple(row.superseded_by[0 : row.superseded_by_count]) if row.superseded_by_count else (),
     )
 
 
@@ -266,6 +271,7 @@ class EngineHandle:
         budget_tokens: int,
         budget_bytes: int,
         standing: int,
+        include_superseded: bool = True,
     ) -> RecallRows:
         inputs, query = _Inputs(), ffi.new("ct_query *")
         query.text, query.text_bytes = inputs.text(text, "query")
@@ -277,6 +283,7 @@ class EngineHandle:
         query.collapse, query.attach = collapse, attach
         query.budget_tokens, query.budget_bytes = budget_tokens, budget_bytes
         query.standing = standing
+        query.include_superseded = include_superseded
         out, error = _result_holder(), new_error()
         check(lib.ct_engine_recall(self._pointer, query, out, error), error)
         return self._take(out[0])

@@ -184,6 +184,8 @@ def to_hit(row: MessageRow, *, explain: bool) -> Hit:
         before=() if row.before is None else (to_message(row.before),),
         after=() if row.after is None else (to_message(row.after),),
         excerpt=row.excerpt,
+        supersedes=row.supersedes,
+        superseded_by=row.superseded_by,
     )
 
 

@@ -24,7 +24,17 @@ from cortext.models import Model, load
 
 __all__ = ["STAGES", "Engine", "Stage", "open_engine"]
 
-Stage = Literal["dense", "lexical", "late", "context", "speaker", "date", "question", "cut"]
+Stage = Literal[
+    "dense",
+    "lexical",
+    "late",
+    "context",
+    "speaker",
+    "date",
+    "question",
+    "supersession",
+    "cut",
+]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 _BUSY_MS = 10_000
@@ -228,6 +238,7 @@ class Engine:
         attach: bool = True,
         collapse: bool = True,
         wait_ms: int = 200,
+        include_superseded: bool = True,
         explain: bool = False,
         stages: Sequence[Stage] = STAGES,
         standing_limit: int = 8,
@@ -261,6 +272,8 @@ class Engine:
             but a tool's copy of them collapses.
         wait_ms: longest wait for messages that are not embedded yet.  Those still waiting are
             found by their words only, and counted in Recall.pending.
+        include_superseded: False leaves out messages that a newer one replaces, such as the old
+            value of a setting; other hits take their places.  See Hit.
         explain: give each hit the scores of the stages.
         stages: leave some out to compare; "dense" or "lexical" must be among them.
         standing_limit: most of Recall.standing, 0 for none.  `session` and `until` restrict it as
@@ -301,6 +314,7 @@ class Engine:
             budget_tokens=convert.to_budget(budget_tokens, "budget_tokens"),
             budget_bytes=convert.to_budget(budget_bytes, "budget_bytes"),
             standing=_checked_int(standing_limit, "standing_limit"),
+            include_superseded=bool(include_superseded),
         )
         hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
         ids = {hit.id for hit in hits}

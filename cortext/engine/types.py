@@ -81,6 +81,9 @@ class Hit(Message):
         the hit: the question that it answers, or the answer to it.  At most one; usually none.
     excerpt: None, or where `text`, which is cut then, stands in the text of the message: from the
         first character, counted from 0, up to but not including the second.
+    supersedes, superseded_by: ids of messages whose value it replaces, and of newer ones that
+        replace its own, as found among the leading candidates of this recall; they need not be
+        among its hits.
     """
 
     score: float
@@ -89,6 +92,8 @@ class Hit(Message):
     before: tuple[Message, ...] = ()
     after: tuple[Message, ...] = ()
     excerpt: tuple[int, int] | None = None
+    supersedes: tuple[int, ...] = ()
+    superseded_by: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

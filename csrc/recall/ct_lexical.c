@@ -19,18 +19,18 @@ static int compare(const void *key, const void *entry) {
     return strcmp(key, *(const char *const *)entry);
 }
 
-static int is_function_word(const char *word) {
+int ct_lexical_is_function_word(const char *word) {
     return bsearch(word, function_words, sizeof function_words / sizeof *function_words,
                    sizeof *function_words, compare) != NULL;
 }
 
 void ct_lexical_select(ct_words *words) {
     size_t content = 0;
-    for (size_t i = 0; i < words->count; i++) content += !is_function_word(words->list[i]);
+    for (size_t i = 0; i < words->count; i++) content += !ct_lexical_is_function_word(words->list[i]);
     if (content == 0) return;
     size_t kept = 0;
     for (size_t i = 0; i < words->count; i++) {
-        if (is_function_word(words->list[i])) ct_free(words->list[i]);
+        if (ct_lexical_is_function_word(words->list[i])) ct_free(words->list[i]);
         else words->list[kept++] = words->list[i];
     }
     words->count = kept;

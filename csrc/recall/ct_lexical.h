@@ -8,4 +8,7 @@
  * are rare in the answers, so BM25 alone would take them for its best clues. */
 void ct_lexical_select(ct_words *words);
 
+/* Whether an English word, folded, says nothing by itself. */
+int ct_lexical_is_function_word(const char *word);
+
 #endif

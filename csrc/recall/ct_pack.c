@@ -101,6 +101,7 @@ int ct_pack_collapse(ct_pack *pack, ct_error *error) {
     for (size_t i = 0; !status && i < count; i++) {
         const ct_row *row = &pack->result->rows[i];
         pack->next[i] = CT_PACK_NONE;
+        if (!pack->query->include_superseded && row->superseded_by_count) continue;
         if (ct_fold(&pack->folds, row->text, row->text_bytes, &pack->folded[i])) return ct_fail_nomem(error);
         status = add(pack, i, error);
     }

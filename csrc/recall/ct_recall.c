@@ -15,6 +15,7 @@
 #include "recall/ct_question.h"
 #include "recall/ct_speaker.h"
 #include "recall/ct_standing.h"
+#include "recall/ct_supersede.h"
 #include "store/ct_result.h"
 
 /* Candidates each stage hands over for one hit that is asked for, and at least. */
@@ -217,6 +218,17 @@ static void fill(ct_row *row, const ct_candidate *from) {
     row->passage = from->passage;
 }
 
+/* Find what replaces what, in a list that is sorted before and after. */
+static int supersede(run *state, ct_result *result, ct_error *error) {
+    for (size_t i = 0; i < result->count; i++)
+        result->rows[i].supersedes_count = result->rows[i].superseded_by_count = 0;
+    ct_free(result->links);
+    result->links = NULL;
+    int status = ct_supersede_run(state->parts, state->query, &state->tokens, result, error);
+    if (!status) qsort(result->rows, result->count, sizeof *result->rows, by_score);
+    return status;
+}
+
 /* The score at which the evidence ends: the surer it is that something answers, the more of what stands
  * behind the best is worth having. */
 static double least_score(const run *state, const ct_result *result) {
@@ -251,7 +263,8 @@ static int read_more(run *state, size_t most, ct_result *result, ct_error *error
         fill(&result->rows[i], ct_pool_find(&state->pool, result->rows[i].id));
     qsort(result->rows, result->count, sizeof *result->rows, by_score);
     result->confidence = ct_confidence_of(&state->pool, &state->speakers);
-    return CT_OK;
+    if (uses(state, CT_STAGE_SUPERSESSION)) status = supersede(state, result, error);
+    return status;
 }
 
 /* Look for more candidates, once: those that there are say the same too often. */

@@ -65,6 +65,7 @@ void ct_result_free(ct_result *result) {
     ct_free(result->ids);
     ct_result_free(result->standing);
     ct_free(result->rows);
+    ct_free(result->links);
     ct_free(result);
 }
 

@@ -1,0 +1,311 @@
+#include "recall/ct_supersede.h"
+
+#include <math.h>
+
+#include "base/ct_alloc.h"
+#include "base/ct_error.h"
+#include "index/ct_late.h"
+#include "recall/ct_question.h"
+#include "recall/ct_statement.h"
+#include "simd/ct_simd.h"
+
+/* Less than this and a message does not answer the query. */
+#define LATE_LEAST 0.25
+
+/* A message with more tokens is not read; of a query's tokens the first ones count. */
+#define CODES_MAX 128
+#define TOKENS_MAX 64
+
+/* How near two messages must be: the mean over one's tokens of the best match in the other. */
+#define NEAR_LINK 0.28
+#define NEAR_BONUS 0.30
+
+/* By how much one may match a token of the query better than the other, times the token's rarity, the
+ * rarest of the query counting 1. */
+#define LEAD_OLDER 0.60
+#define LEAD_NEWER 0.65
+
+/* Two messages of one role look alike when the newer has at least two of five content words of the
+ * older, or any of one that has hardly more. */
+#define HARDLY_MORE 4
+
+/* How far the newer of two that look alike may rise to stand before the older. */
+#define BONUS 0.05
+
+/* Chunks of general text that a token's frequency is known from. */
+#define PRIOR_CHUNKS 300.0
+
+/* A row as far as it takes part. */
+typedef struct party {
+    ct_statement said;
+    int takes_part;
+    int has_codes;
+    uint64_t *codes; /* [count][words], without those of the role */
+    size_t count;
+    uint64_t *planes; /* the same as tokens of a query */
+    float match[TOKENS_MAX];
+    uint32_t least[CODES_MAX]; /* scratch */
+} party;
+
+typedef struct judging {
+    const ct_recall_parts *parts;
+    ct_result *result;
+    size_t rows;
+    size_t words; /* of a code */
+    party *parties;
+    ct_late_query *tokens;
+    size_t token_count;
+    float rarity[TOKENS_MAX]; /* of the rarest token: 1 */
+    size_t asked[CT_SUPERSEDE_ROWS]; /* rows whose codes are being read */
+    /* By older and newer. */
+    uint8_t alike[CT_SUPERSEDE_ROWS][CT_SUPERSEDE_ROWS];
+    uint8_t changed[CT_SUPERSEDE_ROWS][CT_SUPERSEDE_ROWS];
+    uint8_t linked[CT_SUPERSEDE_ROWS][CT_SUPERSEDE_ROWS];
+    uint8_t preferred[CT_SUPERSEDE_ROWS][CT_SUPERSEDE_ROWS];
+} judging;
+
+static void judging_free(judging *state) {
+    for (size_t i = 0; state->parties && i < state->rows; i++) {
+        ct_free(state->parties[i].codes);
+        ct_free(state->parties[i].planes);
+    }
+    ct_free(state->parties);
+    ct_late_query_free(state->tokens);
+}
+
+/* ---- by words ------------------------------------------------------------------------------- */
+
+static int is_tool(const char *role) {
+    static const char *const tools[] = {"tool", "toolResult", "tool_result", "function"};
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (strcmp(role, tools[i]) == 0) return 1;
+    return 0;
+}
+
+static int is_newer(const ct_row *row, const ct_row *than) {
+    return row->time_ms != than->time_ms ? row->time_ms > than->time_ms : row->id > than->id;
+}
+
+static int may_replace(const ct_row *newer, const ct_row *older) {
+    return is_newer(newer, older) && (!is_tool(newer->role) || is_tool(older->role));
+}
+
+static int is_alike(ct_statement_pair pair, const ct_row *older, const ct_row *newer) {
+    if (!pair.shared || strcmp(older->role, newer->role) != 0) return 0;
+    return 2 * pair.missing <= 3 * pair.shared || pair.shared + pair.missing <= HARDLY_MORE;
+}
+
+static size_t judge_words(judging *state, const ct_query *query) {
+    const ct_row *rows = state->result->rows;
+    size_t pairs = 0;
+    ct_statement asked;
+    ct_statement_read(query->text, query->text_bytes, &asked);
+    for (size_t i = 0; i < state->rows; i++) {
+        party *of = &state->parties[i];
+        if (!(rows[i].late >= LATE_LEAST) || ct_question_share(rows[i].text, rows[i].text_bytes) >= 0.5) continue;
+        ct_statement_read(rows[i].text, rows[i].text_bytes, &of->said);
+        of->takes_part = of->said.count > 0;
+    }
+    for (size_t i = 0; i < state->rows; i++)
+        for (size_t j = 0; j < state->rows; j++) {
+            party *older = &state->parties[i], *newer = &state->parties[j];
+            if (!older->takes_part || !newer->takes_part || !may_replace(&rows[j], &rows[i])) continue;
+            ct_statement_pair pair = ct_statement_compare(&older->said, &newer->said, &asked);
+            state->changed[i][j] = pair.changes != 0;
+            state->alike[i][j] = is_alike(pair, &rows[i], &rows[j]);
+            if (!state->changed[i][j] && !state->alike[i][j]) continue;
+            older->has_codes = newer->has_codes = 1;
+            pairs++;
+        }
+    return pairs;
+}
+
+/* ---- by codes ------------------------------------------------------------------------------- */
+
+/* Tokens that stand before every message of this role. */
+static int count_prefix(ct_encoder *encoder, const char *role, size_t *count, ct_error *error) {
+    ct_chunks chunks;
+    int status = ct_encoder_chunk(encoder, role, "", 0, 0, &chunks, error);
+    if (status) return status;
+    *count = chunks.id_count;
+    ct_chunks_free(&chunks);
+    return CT_OK;
+}
+
+static int keep_codes(void *context, size_t place, const uint64_t *codes, size_t count) {
+    judging *state = context;
+    party *of = &state->parties[state->asked[place]];
+    size_t prefix = of->count;
+    of->has_codes = count > prefix && count - prefix <= CODES_MAX;
+    if (!of->has_codes) return CT_OK;
+    size_t code_bytes = state->words * sizeof *codes;
+    of->count = count - prefix;
+    of->codes = ct_alloc(of->count * code_bytes);
+    of->planes = ct_alloc(of->count * CT_LATE_PLANES * code_bytes);
+    if (!of->codes || !of->planes) return CT_NOMEM;
+    memcpy(of->codes, codes + prefix * state->words, of->count * code_bytes);
+    /* Planes that are all alike make a token of one bit a dimension. */
+    for (size_t t = 0; t < of->count; t++)
+        for (size_t p = 0; p < CT_LATE_PLANES; p++)
+            memcpy(of->planes + (t * CT_LATE_PLANES + p) * state->words, of->codes + t * state->words, code_bytes);
+    for (size_t t = 0; t < state->token_count; t++) of->match[t] = -1;
+    ct_late_best(state->tokens, of->codes, of->count, of->match);
+    return CT_OK;
+}
+
+static int read_codes(judging *state, ct_error *error) {
+    const ct_row *rows = state->result->rows;
+    int64_t chunks[CT_SUPERSEDE_ROWS];
+    size_t count = 0;
+    for (size_t i = 0; i < state->rows; i++) {
+        party *of = &state->parties[i];
+        int64_t ids[2];
+        if (!of->has_codes) continue;
+        of->has_codes = ct_index_chunks(state->parts->index, rows[i].id, ids, 2) == 1;
+        if (!of->has_codes) continue;
+        size_t same = 0;
+        while (same < count && strcmp(rows[state->asked[same]].role, rows[i].role) != 0) same++;
+        if (same < count) {
+            of->count = state->parties[state->asked[same]].count;
+        } else {
+            int status = count_prefix(state->parts->encoder, rows[i].role, &of->count, error);
+            if (status) return status;
+        }
+        chunks[count] = ids[0];
+        state->asked[count++] = i;
+    }
+    int status = ct_store_read_codes(state->parts->store, chunks, count, state->words, keep_codes, state, error);
+    return status == CT_NOMEM ? ct_fail_nomem(error) : status;
+}
+
+/* The mean over a's tokens of the best match among b's. */
+static double nearness(const judging *state, party *a, const party *b) {
+    uint64_t sum = 0;
+    ct_simd()->late(a->planes, a->count, state->words, b->codes, b->count, a->least);
+    for (size_t t = 0; t < a->count; t++) sum += a->least[t];
+    double bits = 64.0 * (double)state->words * ((1 << CT_LATE_PLANES) - 1);
+    return 1 - 2 * (double)sum / (bits * (double)a->count);
+}
+
+/* The most that a matches a token of the query better than b. */
+static float lead(const judging *state, const party *a, const party *b) {
+    float most = 0;
+    for (size_t t = 0; t < state->token_count; t++)
+        most = fmaxf(most, state->rarity[t] * (a->match[t] - b->match[t]));
+    return most;
+}
+
+static void judge_codes(judging *state) {
+    for (size_t i = 0; i < state->rows; i++)
+        for (size_t j = 0; j < state->rows; j++) {
+            party *older = &state->parties[i], *newer = &state->parties[j];
+            if (!older->has_codes || !newer->has_codes) continue;
+            if (!state->changed[i][j] && !state->alike[i][j]) continue;
+            if (lead(state, older, newer) > LEAD_OLDER) continue;
+            double near = fmax(nearness(state, older, newer), nearness(state, newer, older));
+            state->linked[i][j] = state->changed[i][j] && near >= NEAR_LINK && lead(state, newer, older) <= LEAD_NEWER;
+            state->preferred[i][j] = state->alike[i][j] && near >= NEAR_BONUS;
+        }
+}
+
+static int make_tokens(judging *state, const ct_query_tokens *tokens, ct_error *error) {
+    float most = 0;
+    state->token_count = tokens->count < TOKENS_MAX ? tokens->count : TOKENS_MAX;
+    for (size_t t = 0; t < state->token_count; t++) {
+        double prior = (double)ct_encoder_token_prior(state->parts->encoder, tokens->ids[t]);
+        state->rarity[t] = (float)log(1 + (1 - prior) * PRIOR_CHUNKS / (prior * PRIOR_CHUNKS + 0.5));
+        most = fmaxf(most, state->rarity[t]);
+    }
+    for (size_t t = 0; t < state->token_count && most > 0; t++) state->rarity[t] /= most;
+    return ct_late_query_make(tokens->vectors, state->token_count, (int32_t)state->words * 64, &state->tokens, error);
+}
+
+/* ---- what follows --------------------------------------------------------------------------- */
+
+/* Row places, the oldest first. */
+static void by_time(const judging *state, size_t *order) {
+    const ct_row *rows = state->result->rows;
+    for (size_t i = 0; i < state->rows; i++) {
+        size_t at = i;
+        for (; at > 0 && is_newer(&rows[order[at - 1]], &rows[i]); at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+/* The newer takes the place of what it supersedes, which follows it. */
+static void rescore(judging *state) {
+    ct_row *rows = state->result->rows;
+    size_t order[CT_SUPERSEDE_ROWS];
+    by_time(state, order);
+    for (size_t n = 0; n < state->rows; n++) {
+        double most = rows[order[n]].score + BONUS;
+        for (size_t i = 0; i < state->rows; i++)
+            if (state->preferred[i][order[n]] && rows[i].score <= most)
+                rows[order[n]].score = fmax(rows[order[n]].score, nextafter(rows[i].score, 1));
+    }
+    for (size_t n = 0; n < state->rows; n++)
+        for (size_t i = 0; i < state->rows; i++)
+            if (state->linked[i][order[n]]) rows[order[n]].score = fmax(rows[order[n]].score, rows[i].score);
+    for (size_t n = state->rows; n-- > 0;)
+        for (size_t j = 0; j < state->rows; j++)
+            if (state->linked[order[n]][j])
+                rows[order[n]].score = fmin(rows[order[n]].score, nextafter(rows[j].score, 0));
+}
+
+static int compare_ids(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Ids of the rows that row i has a link with, sorted, at *end. */
+static size_t list_links(const judging *state, size_t i, int newer, int64_t **end, const int64_t **out) {
+    const ct_row *rows = state->result->rows;
+    size_t count = 0;
+    *out = *end;
+    for (size_t j = 0; j < state->rows; j++)
+        if (newer ? state->linked[i][j] : state->linked[j][i]) (*end)[count++] = rows[j].id;
+    qsort(*end, count, sizeof **end, compare_ids);
+    *end += count;
+    return count;
+}
+
+static int note_links(judging *state, ct_error *error) {
+    size_t count = 0;
+    for (size_t i = 0; i < state->rows; i++)
+        for (size_t j = 0; j < state->rows; j++) count += state->linked[i][j];
+    if (!count) return CT_OK;
+    int64_t *end = ct_alloc(2 * count * sizeof *end);
+    if (!end) return ct_fail_nomem(error);
+    state->result->links = end;
+    for (size_t i = 0; i < state->rows; i++) {
+        ct_row *row = &state->result->rows[i];
+        row->supersedes_count = list_links(state, i, 0, &end, &row->supersedes);
+        row->superseded_by_count = list_links(state, i, 1, &end, &row->superseded_by);
+    }
+    return CT_OK;
+}
+
+int ct_supersede_run(const ct_recall_parts *parts, const ct_query *query, const ct_query_tokens *tokens,
+                     ct_result *result, ct_error *error) {
+    if (!tokens->count || result->count < 2) return CT_OK;
+    judging state = {
+        .parts = parts,
+        .result = result,
+        .rows = result->count < CT_SUPERSEDE_ROWS ? result->count : CT_SUPERSEDE_ROWS,
+        .words = (size_t)ct_encoder_code_bits(parts->encoder) / 64,
+    };
+    int status = CT_OK;
+    state.parties = ct_alloc_zero(state.rows * sizeof *state.parties);
+    if (!state.parties) return ct_fail_nomem(error);
+    if (judge_words(&state, query)) {
+        status = make_tokens(&state, tokens, error);
+        if (!status) status = read_codes(&state, error);
+        if (!status) {
+            judge_codes(&state);
+            status = note_links(&state, error);
+        }
+        if (!status) rescore(&state);
+    }
+    judging_free(&state);
+    return status;
+}
