@@ -51,6 +51,8 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
         "duplicates": hit.duplicates,
         "before": [message_fields(message) for message in hit.before],
         "after": [message_fields(message) for message in hit.after],
+        "supersedes": list(hit.supersedes),
+        "superseded_by": list(hit.superseded_by),
     }
     if hit.scores is not None:
         fields["scores"] = asdict(hit.scores)

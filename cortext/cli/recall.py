@@ -56,10 +56,12 @@ def snippet(text: str, words: re.Pattern[str] | None, limit: int) -> str:
 
 
 def marked(hit: Hit) -> str:
-    """Return the text of a hit, saying so where it is cut."""
+    """Return the text of a hit, saying where it is cut and which newer messages replace it."""
+    newer = ", ".join(map(str, hit.superseded_by))
+    mark = f"[superseded by {newer}] " if newer else ""
     if hit.excerpt is None:
-        return hit.text
-    return f"{'[...] ' if hit.excerpt[0] else ''}{hit.text} [...]"
+        return mark + hit.text
+    return f"{mark}{'[...] ' if hit.excerpt[0] else ''}{hit.text} [...]"
 
 
 def rows(hits: tuple[Hit, ...], query: str, explain: bool, full: bool) -> list[list[str | Text]]:
@@ -137,6 +139,7 @@ def remarks(result: Recall, explain: bool) -> None:
         "cortext recall memory.db garage code --limit 3 --session s1",
         "cortext recall memory.db flight --since 2026-05-01 --until 2026-06-01 --explain",
         "cortext recall memory.db garage code --limit 50 --budget-tokens 1000",
+        "cortext recall memory.db garage code --current-only",
         "cortext recall memory.db garage code --json | jq -r '.hits[].text'",
     ],
 )
@@ -148,6 +151,7 @@ def remarks(result: Recall, explain: bool) -> None:
 @click.option("--budget-tokens", type=BUDGET, help="Most tokens, by the store's model.")
 @click.option("--budget-bytes", type=BUDGET, help="Most bytes of all texts.")
 @click.option("--no-attach", is_flag=True, help="Leave out questions and answers beside hits.")
+@click.option("--current-only", is_flag=True, help="Leave out what newer messages supersede.")
 @click.option("--explain", is_flag=True, help="Show the score of each stage and the times.")
 @click.option(
     "--standing",
@@ -171,6 +175,7 @@ def recall(
     budget_tokens: int | None,
     budget_bytes: int | None,
     no_attach: bool,
+    current_only: bool,
     explain: bool,
     standing_limit: int,
     full: bool,
@@ -181,7 +186,8 @@ def recall(
     Without a terminal: score, time, session, role and text, separated by tabs, texts whole
     (--explain puts the stages' scores after the score). A message that is shown only because
     a hit answers it, or it answers the hit, has "before" or "after" for its score. A text cut
-    to fit a budget stands between "[...]". What the user wants from now on, such as "never push
+    to fit a budget stands between "[...]"; before the text of a message that newer ones replace
+    stands "[superseded by ID] ". What the user wants from now on, such as "never push
     to main", has a table of its own on a terminal and a field of its own in JSON. A query that
     starts with a dash goes after "--". Exit status 0 also when nothing is found.
     """
@@ -198,6 +204,7 @@ def recall(
             budget_tokens=budget_tokens,
             budget_bytes=budget_bytes,
             attach=not no_attach,
+            include_superseded=not current_only,
             explain=explain,
             standing_limit=standing_limit,
         )

@@ -377,7 +377,7 @@ typedef struct alignment {
     size_t anchor_count;
     size_t shared; /* content words of the older that the newer has, wherever */
     int cued;      /* the newer has a cue that the older has not */
-    int lasting;   /* "no longer", "not any more": it was so, and is not */
+    int lasting;   /* "no longer", "not any more", and not so in the older */
 } alignment;
 
 static const ct_stated_word *word_of(const side *of, size_t i) { return &of->said->words[of->content[i]]; }
@@ -436,6 +436,8 @@ static void find_cues(alignment *to) {
         if ((word->is & CUE) && !has_word(older, word)) to->cued = 1;
         if (word->is & LASTING) to->lasting = 1;
     }
+    for (size_t i = 0; i < older->count; i++)
+        if (older->words[i].is & LASTING) to->lasting = 0;
 }
 
 /* The first of a side's own words in a gap, NOWHERE when there is none. */
@@ -463,13 +465,20 @@ static int is_substituted(const alignment *of, size_t gap) {
     return first_alone(&of->older, gap) != NOWHERE && first_alone(&of->newer, gap) != NOWHERE;
 }
 
+/* Four digits may be a year, or any number. */
+static int is_one_shape(const ct_stated_word *a, const ct_stated_word *b) {
+    if (a->shape == b->shape) return 1;
+    return a->bytes == b->bytes && a->shape <= CT_NUMBER_YEAR && b->shape <= CT_NUMBER_YEAR &&
+           !((a->is | b->is) & NUMBER);
+}
+
 /* Values of one kind that differ, and of numbers not such as count different things ("28 mm", "18
  * metres"). */
 static int is_exchange(const alignment *of, size_t i, size_t j) {
     const ct_stated_word *a = word_of(&of->older, i), *b = word_of(&of->newer, j);
     if (a->kind != b->kind || a->kind == CT_WORD_CONTENT) return 0;
     if (a->kind != CT_WORD_NUMBER) return 1;
-    if (a->shape != b->shape || same_number(a, b)) return 0;
+    if (!is_one_shape(a, b) || same_number(a, b)) return 0;
     const ct_stated_word *unit = next_word(of->older.said, of->older.content[i]);
     const ct_stated_word *other = next_word(of->newer.said, of->newer.content[j]);
     return !unit || !other || unit->kind != CT_WORD_CONTENT || other->kind != CT_WORD_CONTENT || same(unit, other);
@@ -548,15 +557,39 @@ static int is_event(const alignment *of) {
     return 0;
 }
 
+/* "1182 is closed", "note 7 about doors": the number is of what they are about. */
+static int is_identifier(const alignment *of, size_t old) {
+    const ct_statement *older = of->older.said;
+    size_t place = of->older.content[old];
+    const ct_stated_word *word = &older->words[place], *behind = next_word(older, place);
+    if (word->kind != CT_WORD_NUMBER || !behind) return 0;
+    if (behind->is & COPULA) return 1;
+    return !of->cued && !word->opens && place > 0 && is_content(word - 1) && word[-1].kind != CT_WORD_NUMBER &&
+           behind->kind == CT_WORD_FUNCTION && !(behind->is & FILLER);
+}
+
+/* Numbers, days or names, but not all of one kind. */
+static int exchanges_kinds(const alignment *of, size_t gap) {
+    int kind = -1;
+    for (size_t i = 0; i < of->older.count; i++) {
+        if (of->older.gap[i] != gap || !of->older.alone[i] || word_of(&of->older, i)->kind == CT_WORD_MONTH) continue;
+        for (size_t j = 0; j < of->newer.count; j++) {
+            if (of->newer.gap[j] != gap || !of->newer.alone[j] || !is_exchange(of, i, j)) continue;
+            if (kind >= 0 && kind != word_of(&of->older, i)->kind) return 1;
+            kind = word_of(&of->older, i)->kind;
+        }
+    }
+    return 0;
+}
+
 static int exchanges_value(const alignment *of, size_t gap, size_t old, size_t new) {
-    const ct_stated_word *value = word_of(&of->older, old);
-    const ct_stated_word *behind = next_word(of->older.said, of->older.content[old]);
     /* What stands before the value on both sides may be what they are about. */
     if (first_alone(&of->older, gap) != old && first_alone(&of->newer, gap) != new) return 0;
-    if (value->kind == CT_WORD_NUMBER && behind && (behind->is & COPULA)) return 0;
-    if (!of->cued && is_event(of)) return 0;
+    if (is_identifier(of, old)) return 0;
+    if (!of->cued && (is_event(of) || exchanges_kinds(of, gap))) return 0;
     /* One word in common is little: then the older must say nothing else. */
-    return of->cued || of->shared >= 2 || (value->kind != CT_WORD_NAME && !count_more(&of->older));
+    return of->cued || of->shared >= 2 ||
+           (word_of(&of->older, old)->kind != CT_WORD_NAME && !count_more(&of->older));
 }
 
 /* A side's own words are one run of one kind: nothing but a value. */

@@ -32,8 +32,8 @@ typedef enum ct_word_kind {
 /* How a number is written: only two of one shape are values of one kind. */
 typedef enum ct_number_shape {
     CT_NUMBER_PLAIN,
-    CT_NUMBER_ORDINAL,
     CT_NUMBER_YEAR,
+    CT_NUMBER_ORDINAL,
     CT_NUMBER_TIME,
     CT_NUMBER_OTHER, /* a code, a version, a date in digits */
 } ct_number_shape;

@@ -112,7 +112,7 @@ static size_t judge_words(judging *state, const ct_query *query) {
             if (!older->takes_part || !newer->takes_part || !may_replace(&rows[j], &rows[i])) continue;
             ct_statement_pair pair = ct_statement_compare(&older->said, &newer->said, &asked);
             state->changed[i][j] = pair.changes != 0;
-            state->alike[i][j] = is_alike(pair, &rows[i], &rows[j]);
+            state->alike[i][j] = (uint8_t)is_alike(pair, &rows[i], &rows[j]);
             if (!state->changed[i][j] && !state->alike[i][j]) continue;
             older->has_codes = newer->has_codes = 1;
             pairs++;

@@ -45,6 +45,7 @@ def test_json_has_all_there_is(run: Callable, store: Path) -> None:
     assert set(hit) == {
         "score", "id", "uid", "session", "role", "time", "source", "metadata", "text",
         "excerpt", "duplicates", "before", "after",
+        "supersedes", "superseded_by",
     }  # fmt: skip
     assert (hit["uid"], hit["metadata"]) == ("garage", {"tags": ["door", None, 1.5]})
     assert 0 <= hit["score"] <= 1
@@ -192,3 +193,26 @@ def test_standing_directives(run: Callable, tmp_path: Path) -> None:
     assert {line.count("\t") for line in piped.stdout.splitlines()} == {4}, "hits alone"
     none = run("recall", store, "garage", "--json", "--standing", "0")
     assert json.loads(none.stdout)["standing"] == []
+
+
+def test_superseded_is_marked_or_left_out(run: Callable, tmp_path: Path) -> None:
+    store = tmp_path / "badge.db"
+    lines = [
+        json.dumps({"text": f"The badge code is {code}.", "uid": uid, "time": time})
+        for uid, code, time in (("old", 1001, 1767315850000), ("new", 2002, 1767325850000))
+    ]
+    run("ingest", store, "-", stdin="\n".join(lines))
+    old, new = (
+        json.loads(line)["id"] for line in run("messages", store, "--json").stdout.splitlines()
+    )
+    printed = [
+        line.split("\t")[-1] for line in run("recall", store, "badge code").stdout.splitlines()
+    ]
+    assert printed == [
+        "The badge code is 2002.",
+        f"[superseded by {new}] The badge code is 1001.",
+    ]
+    hits = json.loads(run("recall", store, "badge code", "--json").stdout)["hits"]
+    assert [(hit["supersedes"], hit["superseded_by"]) for hit in hits] == [([old], []), ([], [new])]
+    current = run("recall", store, "badge code", "--current-only").stdout.splitlines()
+    assert [line.split("\t")[-1] for line in current] == printed[:1]
