@@ -101,7 +101,7 @@ def test_locomo_as_it_is_published(run_bench: RunBench) -> None:
 def test_longmemeval(run_bench: RunBench) -> None:
     found = run_bench("quality.py", "--format", "longmemeval", DATA / "longmemeval")
     assert found["configuration"]["questions"] == 3
-    assert found["configuration"]["turns"] == 4 + 6, "neither the repeated nor the empty turns"
+    assert found["configuration"]["turns"] == 4 + 6 + 2, "neither the repeated nor the empty turns"
     groups = found["groups"]
     assert list(groups)[:2] == ["sessions, all questions", "turns, all questions"]
     for row in ("engine", "dense only"):

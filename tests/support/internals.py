@@ -17,9 +17,10 @@ from cffi import FFI
 
 ROOT = Path(__file__).resolve().parents[2]
 CSRC = ROOT / "csrc"
-FOLDERS = ("base", "simd", "text", "store", "index")
+FOLDERS = ("base", "simd", "text", "directive", "store", "index")
 HEADERS = (
     "ct.h",
+    "directive/ct_directive.h",
     "index/ct_index.h",
     "index/ct_late.h",
     "store/ct_store.h",
