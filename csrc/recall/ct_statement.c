@@ -22,6 +22,7 @@ enum {
     MONTH = 128,
     DAY = 256,
     NUMBER = 512,
+    ADDS = 1024,    /* something holds beside what held */
 };
 
 typedef struct known {
@@ -30,44 +31,50 @@ typedef struct known {
     uint8_t number;
 } known;
 
-/* Sorted for bsearch. */
+/* Sorted for bsearch.  Of languages other than English "now" and "new", of a few. */
 static const known words[] = {
-    {"a.m", FILLER, 0}, {"actually", CUE, 0}, {"again", FILLER, 0}, {"all", FILLER, 0}, {"also", FILLER, 0},
-    {"am", FILLER, 0}, {"anymore", CUE | LASTING, 0}, {"april", MONTH, 0}, {"are", COPULA, 0}, {"ate", PAST, 0},
-    {"august", MONTH, 0}, {"became", CUE, 0}, {"become", CUE, 0}, {"becomes", CUE, 0}, {"began", PAST, 0},
-    {"bought", PAST, 0}, {"came", PAST, 0}, {"canceled", ENDING, 0}, {"cancelled", ENDING, 0},
-    {"cannot", NEGATION, 0}, {"changed", CUE, 0}, {"changes", CUE, 0}, {"closed", ENDING, 0},
-    {"corrected", CUE, 0}, {"correction", CUE, 0}, {"costs", COPULA, 0}, {"december", MONTH, 0},
-    {"did", PAST, 0}, {"different", CUE, 0}, {"discontinued", ENDING, 0}, {"dr", FILLER, 0},
-    {"dropped", ENDING, 0}, {"drove", PAST, 0}, {"eight", NUMBER, 8}, {"eighteen", NUMBER, 18},
-    {"eleven", NUMBER, 11}, {"february", MONTH, 0}, {"fifteen", NUMBER, 15}, {"five", NUMBER, 5},
+    {"a.m", FILLER, 0}, {"actually", CUE, 0}, {"additionally", ADDS | FILLER, 0}, {"again", FILLER, 0},
+    {"agora", CUE, 0}, {"ahora", CUE, 0}, {"all", FILLER, 0}, {"also", FILLER | ADDS, 0}, {"am", FILLER, 0},
+    {"another", ADDS | FILLER, 0}, {"anymore", CUE | LASTING, 0}, {"april", MONTH, 0}, {"are", COPULA, 0},
+    {"ate", PAST, 0}, {"august", MONTH, 0}, {"became", CUE, 0}, {"become", CUE, 0}, {"becomes", CUE, 0},
+    {"began", PAST, 0}, {"besides", ADDS | FILLER, 0}, {"bought", PAST, 0}, {"came", PAST, 0},
+    {"canceled", ENDING, 0}, {"cancelled", ENDING, 0}, {"cannot", NEGATION, 0}, {"changed", CUE, 0},
+    {"changes", CUE, 0}, {"closed", ENDING, 0}, {"corrected", CUE, 0}, {"correction", CUE, 0},
+    {"costs", COPULA, 0}, {"december", MONTH, 0}, {"decreased", CUE, 0}, {"delayed", CUE, 0}, {"did", PAST, 0},
+    {"different", CUE, 0}, {"discontinued", ENDING, 0}, {"dr", FILLER, 0}, {"dropped", ENDING, 0},
+    {"drove", PAST, 0}, {"eight", NUMBER, 8}, {"eighteen", NUMBER, 18}, {"eleven", NUMBER, 11},
+    {"extended", CUE, 0}, {"february", MONTH, 0}, {"fifteen", NUMBER, 15}, {"five", NUMBER, 5},
     {"flew", PAST, 0}, {"found", PAST, 0}, {"four", NUMBER, 4}, {"fourteen", NUMBER, 14}, {"friday", DAY, 0},
     {"friday's", DAY, 0}, {"fridays", DAY, 0}, {"gave", PAST, 0}, {"get", FILLER, 0}, {"goes", COPULA, 0},
     {"gone", ENDING, 0}, {"got", FILLER | PAST, 0}, {"had", COPULA | PAST, 0}, {"has", COPULA, 0},
-    {"have", COPULA, 0}, {"instead", CUE, 0}, {"is", COPULA, 0}, {"january", MONTH, 0}, {"july", MONTH, 0},
-    {"june", MONTH, 0}, {"just", FILLER, 0}, {"let", FILLER, 0}, {"lets", FILLER, 0},
-    {"longer", CUE | NEGATION | LASTING, 0}, {"lost", PAST, 0}, {"lowered", CUE, 0}, {"made", PAST, 0},
-    {"march", MONTH, 0}, {"may", MONTH, 0}, {"met", PAST, 0}, {"misread", CUE, 0}, {"mistake", CUE, 0},
-    {"mistaken", CUE, 0}, {"monday", DAY, 0}, {"monday's", DAY, 0}, {"mondays", DAY, 0}, {"moved", CUE, 0},
-    {"mr", FILLER, 0}, {"mrs", FILLER, 0}, {"never", NEGATION, 0}, {"new", CUE, 0}, {"nine", NUMBER, 9},
-    {"nineteen", NUMBER, 19}, {"no", NEGATION, 0}, {"not", NEGATION, 0}, {"november", MONTH, 0},
-    {"now", CUE, 0}, {"o'clock", FILLER, 0}, {"october", MONTH, 0}, {"off", ENDING, 0}, {"one", FILLER, 0},
-    {"p.m", FILLER, 0}, {"paid", PAST, 0}, {"per", FILLER, 0}, {"please", FILLER, 0}, {"pm", FILLER, 0},
-    {"postponed", CUE, 0}, {"prof", FILLER, 0}, {"pushed", CUE, 0}, {"quit", ENDING, 0}, {"raised", CUE, 0},
-    {"ran", PAST, 0}, {"read", PAST, 0}, {"really", FILLER, 0}, {"removed", ENDING, 0}, {"renamed", CUE, 0},
-    {"replaced", CUE, 0}, {"rescheduled", CUE, 0}, {"reset", CUE, 0}, {"resigned", ENDING, 0},
-    {"retired", ENDING, 0}, {"saturday", DAY, 0}, {"saturday's", DAY, 0}, {"saturdays", DAY, 0},
-    {"saw", PAST, 0}, {"sent", PAST, 0}, {"september", MONTH, 0}, {"seven", NUMBER, 7},
-    {"seventeen", NUMBER, 17}, {"since", CUE, 0}, {"six", NUMBER, 6}, {"sixteen", NUMBER, 16},
-    {"slipped", CUE, 0}, {"sold", ENDING, 0}, {"sorry", CUE, 0}, {"still", FILLER, 0}, {"stopped", ENDING, 0},
-    {"sunday", DAY, 0}, {"sunday's", DAY, 0}, {"sundays", DAY, 0}, {"swapped", CUE, 0}, {"switched", CUE, 0},
-    {"ten", NUMBER, 10}, {"thirteen", NUMBER, 13}, {"three", NUMBER, 3}, {"thursday", DAY, 0},
-    {"thursday's", DAY, 0}, {"thursdays", DAY, 0}, {"today", FILLER, 0}, {"tonight", FILLER, 0},
-    {"took", PAST, 0}, {"tuesday", DAY, 0}, {"tuesday's", DAY, 0}, {"tuesdays", DAY, 0}, {"turned", CUE, 0},
-    {"twelve", NUMBER, 12}, {"twenty", NUMBER, 20}, {"two", NUMBER, 2}, {"updated", CUE, 0}, {"us", FILLER, 0},
-    {"was", COPULA, 0}, {"wednesday", DAY, 0}, {"wednesday's", DAY, 0}, {"wednesdays", DAY, 0},
-    {"well", FILLER, 0}, {"went", PAST, 0}, {"were", COPULA, 0}, {"will", COPULA, 0}, {"without", NEGATION, 0},
-    {"won", PAST, 0}, {"wrong", CUE, 0}, {"wrote", PAST, 0},
+    {"have", COPULA, 0}, {"increased", CUE, 0}, {"instead", CUE, 0}, {"is", COPULA, 0}, {"january", MONTH, 0},
+    {"jetzt", CUE, 0}, {"july", MONTH, 0}, {"june", MONTH, 0}, {"just", FILLER, 0}, {"let", FILLER, 0},
+    {"lets", FILLER, 0}, {"longer", CUE | NEGATION | LASTING, 0}, {"lost", PAST, 0}, {"lowered", CUE, 0},
+    {"made", PAST, 0}, {"maintenant", CUE, 0}, {"march", MONTH, 0}, {"may", MONTH, 0}, {"met", PAST, 0},
+    {"misread", CUE, 0}, {"mistake", CUE, 0}, {"mistaken", CUE, 0}, {"monday", DAY, 0}, {"monday's", DAY, 0},
+    {"mondays", DAY, 0}, {"moved", CUE, 0}, {"mr", FILLER, 0}, {"mrs", FILLER, 0}, {"neue", CUE, 0},
+    {"neuer", CUE, 0}, {"neues", CUE, 0}, {"never", NEGATION, 0}, {"new", CUE, 0}, {"nine", NUMBER, 9},
+    {"nineteen", NUMBER, 19}, {"no", NEGATION, 0}, {"not", NEGATION, 0}, {"nouveau", CUE, 0},
+    {"nouvelle", CUE, 0}, {"nova", CUE, 0}, {"november", MONTH, 0}, {"novo", CUE, 0}, {"now", CUE, 0},
+    {"nueva", CUE, 0}, {"nuevo", CUE, 0}, {"nuova", CUE, 0}, {"nuovo", CUE, 0}, {"o'clock", FILLER, 0},
+    {"october", MONTH, 0}, {"off", ENDING, 0}, {"one", FILLER, 0}, {"ora", CUE, 0}, {"p.m", FILLER, 0},
+    {"paid", PAST, 0}, {"per", FILLER, 0}, {"please", FILLER, 0}, {"pm", FILLER, 0}, {"postponed", CUE, 0},
+    {"prof", FILLER, 0}, {"pushed", CUE, 0}, {"quit", ENDING, 0}, {"raised", CUE, 0}, {"ran", PAST, 0},
+    {"read", PAST, 0}, {"really", FILLER, 0}, {"removed", ENDING, 0}, {"renamed", CUE, 0}, {"replaced", CUE, 0},
+    {"rescheduled", CUE, 0}, {"reset", CUE, 0}, {"resigned", ENDING, 0}, {"retired", ENDING, 0},
+    {"saturday", DAY, 0}, {"saturday's", DAY, 0}, {"saturdays", DAY, 0}, {"saw", PAST, 0}, {"sent", PAST, 0},
+    {"september", MONTH, 0}, {"seven", NUMBER, 7}, {"seventeen", NUMBER, 17}, {"since", CUE, 0},
+    {"six", NUMBER, 6}, {"sixteen", NUMBER, 16}, {"slipped", CUE, 0}, {"sold", ENDING, 0}, {"sorry", CUE, 0},
+    {"still", FILLER, 0}, {"stopped", ENDING, 0}, {"sunday", DAY, 0}, {"sunday's", DAY, 0}, {"sundays", DAY, 0},
+    {"swapped", CUE, 0}, {"switched", CUE, 0}, {"ten", NUMBER, 10}, {"thirteen", NUMBER, 13},
+    {"three", NUMBER, 3}, {"thursday", DAY, 0}, {"thursday's", DAY, 0}, {"thursdays", DAY, 0},
+    {"today", FILLER, 0}, {"tonight", FILLER, 0}, {"too", ADDS | FILLER, 0}, {"took", PAST, 0},
+    {"tuesday", DAY, 0}, {"tuesday's", DAY, 0}, {"tuesdays", DAY, 0}, {"turned", CUE, 0},
+    {"twelve", NUMBER, 12}, {"twenty", NUMBER, 20}, {"two", NUMBER, 2}, {"updated", CUE, 0},
+    {"us", FILLER, 0}, {"was", COPULA, 0}, {"wednesday", DAY, 0}, {"wednesday's", DAY, 0},
+    {"wednesdays", DAY, 0}, {"well", FILLER, 0}, {"went", PAST, 0}, {"were", COPULA, 0}, {"will", COPULA, 0},
+    {"without", NEGATION, 0}, {"won", PAST, 0}, {"wrong", CUE, 0}, {"wrote", PAST, 0}, {"новая", CUE, 0},
+    {"новое", CUE, 0}, {"новый", CUE, 0}, {"теперь", CUE, 0},
 };
 
 static int by_word(const void *key, const void *entry) { return strcmp(key, ((const known *)entry)->word); }
@@ -256,6 +263,7 @@ static void classify(ct_stated_word *word, uint32_t first) {
     const known *known_word = bsearch(word->folded, words, COUNT(words), sizeof *words, by_word);
     word->is = known_word ? known_word->is : 0;
     word->stem = word->bytes;
+    word->composed = strpbrk(word->folded, ".:/-_") != NULL;
     if (ends_with(word, "n't")) word->is |= NEGATION;
     if (word->bytes > 4 && ends_with(word, "ed")) word->is |= PAST;
     if (strpbrk(word->folded, "0123456789")) {
@@ -336,7 +344,7 @@ static int same_number(const ct_stated_word *a, const ct_stated_word *b) {
     return apart < 1e-9 || (is_time && apart > 720 - 1e-9 && apart < 720 + 1e-9);
 }
 
-/* Of names and numbers the whole must agree, of other words a long beginning will do ("retry",
+/* Of names, numbers and composed words ("feature/a") the whole must agree, of other words a long beginning will do ("retry",
  * "retries"). */
 static int same(const ct_stated_word *a, const ct_stated_word *b) {
     if (a->folded[0] != b->folded[0]) return a->kind == CT_WORD_NUMBER && b->kind == CT_WORD_NUMBER && same_number(a, b);
@@ -344,7 +352,7 @@ static int same(const ct_stated_word *a, const ct_stated_word *b) {
     size_t least = a->stem < b->stem ? a->stem : b->stem, most = a->stem < b->stem ? b->stem : a->stem, common = 0;
     while (common < least && a->folded[common] == b->folded[common]) common++;
     if (common == most) return 1;
-    if (a->kind == CT_WORD_NAME || b->kind == CT_WORD_NAME) return 0;
+    if (a->kind == CT_WORD_NAME || b->kind == CT_WORD_NAME || a->composed || b->composed) return 0;
     size_t enough = (unsigned char)a->folded[0] < 0x80 ? 4 : 8;
     return common >= enough && 10 * common >= 6 * most;
 }
@@ -377,6 +385,7 @@ typedef struct alignment {
     size_t anchor_count;
     size_t shared; /* content words of the older that the newer has, wherever */
     int cued;      /* the newer has a cue that the older has not */
+    int adds;      /* the newer has a word such as "too" */
     int lasting;   /* "no longer", "not any more", and not so in the older */
 } alignment;
 
@@ -423,7 +432,7 @@ static int has_word(const ct_statement *statement, const ct_stated_word *word) {
 /* Both sides and what they share, not yet aligned. */
 static void lay_out(const ct_statement *older, const ct_statement *newer, alignment *to) {
     to->anchor_count = to->shared = 0;
-    to->cued = to->lasting = 0;
+    to->cued = to->adds = to->lasting = 0;
     open_side(&to->older, older, newer);
     open_side(&to->newer, newer, older);
     for (size_t i = 0; i < to->older.count; i++) to->shared += !to->older.alone[i];
@@ -435,6 +444,7 @@ static void find_cues(alignment *to) {
         const ct_stated_word *word = &newer->words[i];
         if ((word->is & CUE) && !has_word(older, word)) to->cued = 1;
         if (word->is & LASTING) to->lasting = 1;
+        if (word->is & ADDS) to->adds = 1;
     }
     for (size_t i = 0; i < older->count; i++)
         if (older->words[i].is & LASTING) to->lasting = 0;
@@ -498,6 +508,13 @@ static int find_exchange(const alignment *of, size_t gap, size_t *old, size_t *n
     return 0;
 }
 
+/* How many of the query's words only this one has. */
+static size_t asks_for(const side *of, const ct_statement *query) {
+    size_t count = 0;
+    for (size_t i = 0; i < of->count; i++) count += of->alone[i] && holds(query, word_of(of, i));
+    return count;
+}
+
 /* A name, number or date that the query asks about and that only one of the two has. */
 static int query_tells_apart(const side *of, const ct_statement *query) {
     for (size_t i = 0; i < of->count; i++)
@@ -517,6 +534,13 @@ static const ct_stated_word *beside(const ct_statement *said, size_t place, int 
     }
 }
 
+/* "won't quit" */
+static int is_negated(const ct_statement *said, size_t place) {
+    for (; place > 0 && !said->words[place].opens; place--)
+        if (said->words[place - 1].is & NEGATION) return 1;
+    return 0;
+}
+
 /* A word of the older at which the newer says no, or that it is over. */
 static const ct_stated_word *find_ended(const alignment *of) {
     const ct_statement *older = of->older.said, *newer = of->newer.said;
@@ -525,8 +549,9 @@ static const ct_stated_word *find_ended(const alignment *of) {
     for (size_t i = 0; i < newer->count; i++) {
         const ct_stated_word *word = &newer->words[i], *before = NULL, *behind = NULL;
         int particle = strcmp(word->folded, "off") == 0;
-        if (word->is & ENDING) before = beside(newer, i, -1);
-        if ((word->is & NEGATION) || ((word->is & ENDING) && !particle)) behind = beside(newer, i, 1);
+        int ends = (word->is & ENDING) && !is_negated(newer, i);
+        if (ends) before = beside(newer, i, -1);
+        if ((word->is & NEGATION) || (ends && !particle)) behind = beside(newer, i, 1);
         if (before && holds(older, before)) return before;
         if (behind && holds(older, behind)) return behind;
     }
@@ -568,11 +593,21 @@ static int is_identifier(const alignment *of, size_t old) {
            behind->kind == CT_WORD_FUNCTION && !(behind->is & FILLER);
 }
 
-/* Numbers, days or names, but not all of one kind. */
+/* "9th of May", "June 20" */
+static int is_in_date(const side *of, size_t i) {
+    if (word_of(of, i)->kind != CT_WORD_MONTH) return 0;
+    for (size_t j = i ? i - 1 : 0; j < of->count && j <= i + 1; j++) {
+        size_t apart = of->content[j] > of->content[i] ? of->content[j] - of->content[i] : of->content[i] - of->content[j];
+        if (word_of(of, j)->kind == CT_WORD_NUMBER && apart <= 2) return 1;
+    }
+    return 0;
+}
+
+/* Numbers, days, months or names, but not all of one kind. */
 static int exchanges_kinds(const alignment *of, size_t gap) {
     int kind = -1;
     for (size_t i = 0; i < of->older.count; i++) {
-        if (of->older.gap[i] != gap || !of->older.alone[i] || word_of(&of->older, i)->kind == CT_WORD_MONTH) continue;
+        if (of->older.gap[i] != gap || !of->older.alone[i] || is_in_date(&of->older, i)) continue;
         for (size_t j = 0; j < of->newer.count; j++) {
             if (of->newer.gap[j] != gap || !of->newer.alone[j] || !is_exchange(of, i, j)) continue;
             if (kind >= 0 && kind != word_of(&of->older, i)->kind) return 1;
@@ -582,11 +617,36 @@ static int exchanges_kinds(const alignment *of, size_t gap) {
     return 0;
 }
 
+/* In the clause of the value. */
+static int has_alone_before(const side *of, size_t gap, size_t value) {
+    for (size_t i = value; i-- > 0 && of->gap[i] == gap;) {
+        for (size_t k = of->content[i] + 1; k <= of->content[i + 1]; k++)
+            if (of->said->words[k].opens) return 0;
+        if (of->alone[i]) return 1;
+    }
+    return 0;
+}
+
+static int has_alone_behind(const side *of, size_t gap, size_t value) {
+    for (size_t i = value + 1; i < of->count && of->gap[i] == gap; i++)
+        if (of->alone[i] && word_of(of, i)->kind != CT_WORD_MONTH) return 1;
+    return 0;
+}
+
+/* The newer may say it of a part, or under another condition: its own words stand inside what both say
+ * ("the wedding party is in July"), or either has its own behind the value ("10 on Sundays"). */
+static int is_qualified(const alignment *of, size_t gap, size_t old, size_t new) {
+    for (size_t k = 1; k < of->anchor_count; k++)
+        if (k != gap && first_alone(&of->newer, k) != NOWHERE) return 1;
+    return (gap > 0 && has_alone_before(&of->newer, gap, new)) ||
+           (has_alone_behind(&of->older, gap, old) && has_alone_behind(&of->newer, gap, new));
+}
+
 static int exchanges_value(const alignment *of, size_t gap, size_t old, size_t new) {
     /* What stands before the value on both sides may be what they are about. */
-    if (first_alone(&of->older, gap) != old && first_alone(&of->newer, gap) != new) return 0;
+    if (has_alone_before(&of->older, gap, old) && has_alone_before(&of->newer, gap, new)) return 0;
     if (is_identifier(of, old)) return 0;
-    if (!of->cued && (is_event(of) || exchanges_kinds(of, gap))) return 0;
+    if (!of->cued && (is_event(of) || exchanges_kinds(of, gap) || is_qualified(of, gap, old, new))) return 0;
     /* One word in common is little: then the older must say nothing else. */
     return of->cued || of->shared >= 2 ||
            (word_of(&of->older, old)->kind != CT_WORD_NAME && !count_more(&of->older));
@@ -649,11 +709,12 @@ ct_statement_pair ct_statement_compare(const ct_statement *older, const ct_state
     lay_out(older, newer, &both);
     pair.shared = both.shared;
     pair.missing = count_alone(&both.older);
+    pair.asked = asks_for(&both.older, query) > asks_for(&both.newer, query);
     /* What shares less than it lacks is about something else. */
     if (!both.shared || count_more(&both.older) > both.shared + 1) return pair;
     if (query_tells_apart(&both.older, query) || query_tells_apart(&both.newer, query)) return pair;
     align(&both);
     find_cues(&both);
-    pair.changes = ends_older(&both, query) || (pair.missing > 0 && replaces_value(&both));
+    pair.changes = !both.adds && (ends_older(&both, query) || (pair.missing > 0 && replaces_value(&both)));
     return pair;
 }

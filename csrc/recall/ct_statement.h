@@ -45,7 +45,8 @@ typedef struct ct_stated_word {
     uint16_t is; /* bits, inside ct_statement.c */
     uint8_t kind;
     uint8_t shape;
-    uint8_t opens; /* first of its sentence or clause */
+    uint8_t composed; /* of parts, with punctuation between */
+    uint8_t opens;    /* first of its sentence or clause */
     double number; /* a time in minutes */
 } ct_stated_word;
 
@@ -63,6 +64,7 @@ void ct_statement_read(const char *text, size_t bytes, ct_statement *out);
 typedef struct ct_statement_pair {
     size_t shared;  /* content words of the older that the newer has */
     size_t missing; /* those that it has not */
+    int asked;      /* of the query's words the older has more of its own than the newer */
     int changes;    /* as far as words can tell, the newer replaces or ends what the older says */
 } ct_statement_pair;
 

@@ -91,7 +91,7 @@ static int may_replace(const ct_row *newer, const ct_row *older) {
 }
 
 static int is_alike(ct_statement_pair pair, const ct_row *older, const ct_row *newer) {
-    if (!pair.shared || strcmp(older->role, newer->role) != 0) return 0;
+    if (!pair.shared || pair.asked || strcmp(older->role, newer->role) != 0) return 0;
     return 2 * pair.missing <= 3 * pair.shared || pair.shared + pair.missing <= HARDLY_MORE;
 }
 
