@@ -19,7 +19,9 @@ from cortext.models import Model
 
 def found(mem: Engine, query: str, **options: Any) -> list[tuple[int, float]]:
     """Return id and BM25 of each hit by words, best first."""
-    recall = mem.recall(query, stages=["lexical"], wait_ms=0, explain=True, collapse=False, **options)
+    recall = mem.recall(
+        query, stages=["lexical"], wait_ms=0, explain=True, collapse=False, **options
+    )
     hits = []
     for hit in recall.hits:
         assert hit.scores is not None

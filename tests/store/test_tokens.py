@@ -66,7 +66,10 @@ class Store:
         new = self.ffi.new(
             "ct_new_chunk *", (code, 4 + 384, tokens, WORDS * len(ids), array, len(ids))
         )
-        self.internals.call("ct_store_put_chunks", self.store, message, chunk, new, 1, 1)
+        derived = self.ffi.new("ct_derived *")
+        derived.message_id, derived.first_chunk, derived.done = message, chunk, 1
+        derived.chunks, derived.chunk_count = new, 1
+        self.internals.call("ct_store_put_derived", self.store, derived)
 
 
 @pytest.fixture
