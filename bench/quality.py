@@ -3,6 +3,7 @@
     python bench/quality.py --format locomo CONVERSATION.json...
     python bench/quality.py --format longmemeval FOLDER
     python bench/quality.py --format corrections | needles | languages
+    python bench/quality.py --format directives
 
 Through the public API only: one store for each haystack, one message for each turn.  See README.md
 for the formats and the figures.
@@ -21,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 from support import (
     corrections,
+    directives,
     environment,
     languages,
     locomo,
@@ -58,9 +60,12 @@ LAYOUTS = {
 }
 
 
+DIRECTIVES = "directives"  # nothing is ranked: it has figures of its own
+
+
 def parse_rows(_context: click.Context, _option: click.Parameter, value: str) -> list[str]:
     rows = [part.strip() for part in value.split(",")]
-    unknown = set(rows) - set(rankers.ROWS)
+    unknown = set(rows) - {*rankers.ABLATION, *rankers.EXTRA_ROWS}
     if unknown:
         raise click.BadParameter(f"no such row: {', '.join(sorted(unknown))}")
     return rows
@@ -68,9 +73,10 @@ def parse_rows(_context: click.Context, _option: click.Parameter, value: str) ->
 
 @click.command(help=__doc__, context_settings={"show_default": True})
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
-@click.option("--format", "layout", type=click.Choice(list(LAYOUTS)), required=True)
+@click.option("--format", "layout", type=click.Choice([*LAYOUTS, DIRECTIVES]), required=True)
 @click.option("--limit", type=click.IntRange(1), help="Ask only so many questions, the first.")
 @click.option("--rows", callback=parse_rows, default=",".join(rankers.ROWS), help="To compare.")
+@click.option("--ablate", is_flag=True, help="Compare the engine without each of its stages.")
 @click.option("--model", help="A GGUF file or a model's name; default: the bundled one.")
 @click.option("--cache", type=click.Path(dir_okay=False), help="Keep embeddings between runs.")
 @click.option(
@@ -85,6 +91,7 @@ def main(
     layout: str,
     limit: int | None,
     rows: list[str],
+    ablate: bool,
     model: str | None,
     cache: str | None,
     keep: Path | None,
@@ -92,6 +99,12 @@ def main(
     each: bool,
 ) -> None:
     console = report.tables(json_path)
+    rows = list(rankers.ABLATION) if ablate else rows
+    if layout == DIRECTIVES:
+        if paths:
+            raise click.UsageError(f"{layout} has data of its own, no PATH")
+        measure_directives(console, model, cache, json_path, each)
+        return
     read, score, depth, own = LAYOUTS[layout]
     if own == bool(paths):
         raise click.UsageError(f"{layout} {'has data of its own, no' if own else 'needs a'} PATH")
@@ -119,6 +132,8 @@ def main(
     board = evaluate(haystacks, rows=rows, score=score, depth=depth, model=loaded, keep=keep)
     seconds = time.monotonic() - began
     means = board.means()
+    if abstention := board.abstention():
+        means["abstention"] = abstention
     for group, by_row in means.items():
         show(console, group, by_row)
     report.write_json(
@@ -132,6 +147,26 @@ def main(
             **({"each": board.each} if each else {}),
         },
     )
+
+
+def measure_directives(
+    console: Console, model: str | None, cache: str | None, json_path: str | None, each: bool
+) -> None:
+    about = environment.describe()
+    loaded = models.load(model, cache=cache)
+    configuration = {
+        "format": DIRECTIVES,
+        "messages": len(directives.items()),
+        "pairs": len(directives.pairs()),
+        "model": loaded.spec.name,
+        "cache": "on" if cache else "off",
+    }
+    report.header(console, about, configuration)
+    groups, found = directives.measure(loaded)
+    for group, by_row in groups.items():
+        show(console, group, by_row)
+    result = {"bench": "quality", **about, "configuration": configuration, "groups": groups}
+    report.write_json(json_path, {**result, **({"each": found} if each else {})})
 
 
 def first_questions(haystacks: Iterator[Haystack], limit: int | None) -> Iterator[Haystack]:
@@ -165,7 +200,7 @@ def show(console: Console, group: str, by_row: Means) -> None:
 
 def digits(metric: str) -> int:
     """Decimal places of a metric: shares have three, tokens none."""
-    return 0 if metric.startswith("tok") else 3
+    return 0 if metric.startswith("tok") or metric in ("items", "known", "unanswerable") else 3
 
 
 if __name__ == "__main__":

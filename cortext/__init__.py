@@ -16,6 +16,7 @@ from cortext.engine import (
     NewMessage,
     Recall,
     StageScores,
+    Standing,
     Stats,
     Timings,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "NotFoundError",
     "Recall",
     "StageScores",
+    "Standing",
     "Stats",
     "StoreBusyError",
     "StoreCorruptError",

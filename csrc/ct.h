@@ -87,6 +87,7 @@ typedef struct ct_encoder_options {
     int32_t overlap;            /* tokens that neighbouring chunks share */
     int32_t wordpiece;          /* 1: normalise text as BERT's basic tokenizer does, first */
     const ct_token_basis *basis; /* copied; NULL: no token codes */
+    const float *probe; /* [dimension] and a bias, copied: what vectors say for a directive; or NULL */
 } ct_encoder_options;
 
 /* Bind llama.cpp and take ownership of api->model and api->context, on success only.  The library's
@@ -115,7 +116,8 @@ int32_t ct_encoder_code_bits(const ct_encoder *encoder);
 /* How likely a chunk of any text holds this token, from the basis; 0 when nothing is known. */
 float ct_encoder_token_prior(const ct_encoder *encoder, int32_t id);
 
-/* The tokens of a query, without special tokens.  Free with ct_query_tokens_free. */
+/* The tokens of a query, without special tokens and the model's query prefix.  Free with
+ * ct_query_tokens_free. */
 typedef struct ct_query_tokens {
     size_t count;   /* 0 without a basis */
     int32_t *ids;   /* [count] */
@@ -168,15 +170,16 @@ typedef enum ct_stage {
     CT_STAGE_SPEAKER = 16,  /* who said it, when the query names somebody */
     CT_STAGE_DATE = 32,     /* when it was said, when the query names a time */
     CT_STAGE_QUESTION = 64, /* less for messages that only ask */
+    CT_STAGE_CUT = 128,          /* end the list where the evidence ends */
     CT_STAGE_SUPERSESSION = 256, /* newer values of the same thing before what they replace */
-    CT_STAGE_ALL = 383
+    CT_STAGE_ALL = 511
 } ct_stage;
 
 /* A span of time, the start included, the end not. */
-typedef struct ct_span {
+typedef struct ct_period {
     int64_t start_ms;
     int64_t end_ms;
-} ct_span;
+} ct_period;
 
 typedef struct ct_query {
     const char *text;
@@ -185,8 +188,14 @@ typedef struct ct_query {
     int32_t limit;   /* 1 to 10000 */
     int32_t wait_ms; /* longest wait for the backlog, 0: none */
     int32_t stages;  /* of ct_stage, with CT_STAGE_DENSE or CT_STAGE_LEXICAL among them */
-    const ct_span *dates; /* times that the query names, or NULL */
+    const ct_period *dates; /* times that the query names, or NULL */
     size_t date_count;
+    int32_t collapse;      /* 1: of messages that say the same, one stands for all */
+    int32_t attach;        /* 1: give a hit the message beside it that it needs to be read */
+    int32_t budget_tokens; /* most tokens of all texts together, as the encoder counts, but one
+                              for 8 bytes at least; 0: any number */
+    int32_t budget_bytes;  /* most bytes of all texts together; 0: any number */
+    int32_t standing; /* most standing directives to give along, 0: none */
     int32_t include_superseded; /* 0: leave out what a newer message replaces */
 } ct_query;
 
@@ -210,6 +219,16 @@ typedef struct ct_row {
     double speaker;  /* 1: the query names who said it */
     double date;     /* 0 to 1: how near to a time that the query names */
     double question; /* 0 to 1: how much of it asks */
+    int64_t passage; /* tokens before what matches best in it; -1: unknown */
+    /* Set in the result of a recall only. */
+    const int64_t *duplicates; /* [duplicate_count]: what it stands for, oldest id first */
+    size_t duplicate_count;
+    const struct ct_row *before; /* the message right before it, or NULL */
+    const struct ct_row *after;  /* the message right behind it, or NULL */
+    size_t excerpt_start; /* text is so many characters of the message: from here on, */
+    size_t excerpt_end;   /* up to here; 0: it is the whole */
+    size_t span_start; /* of a standing directive: the sentence in the text, in bytes */
+    size_t span_bytes;
     /* Ids of messages that it replaces, and of such as replace it, found among the leading candidates
      * of this recall. */
     const int64_t *supersedes;
@@ -271,7 +290,8 @@ int ct_engine_get(ct_engine *engine, const int64_t *ids, size_t count, ct_result
 int ct_engine_messages(ct_engine *engine, const ct_filter *filter, int64_t after, int32_t limit,
                        ct_result **out, ct_error *error);
 
-/* The messages that matter for a query, best first.  Free the result. */
+/* The messages that matter for a query, best first.  A row's texts, those of the rows attached to it
+ * too, count towards the budgets.  Free the result. */
 int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, ct_error *error);
 
 int ct_engine_stats(ct_engine *engine, ct_stats *out, ct_error *error);
@@ -282,6 +302,10 @@ size_t ct_result_count(const ct_result *result);
 const ct_row *ct_result_rows(const ct_result *result);
 const ct_timings *ct_result_timings(const ct_result *result);
 int64_t ct_result_pending(const ct_result *result);
+double ct_result_confidence(const ct_result *result); /* 0 to 1: that the store answers the query */
+
+/* The standing directives of a recall; NULL: it has none.  Belongs to the result. */
+const ct_result *ct_result_standing(const ct_result *result);
 void ct_result_free(ct_result *result);
 
 /* ---- holders ------------------------------------------------------------------------------- */
@@ -315,6 +339,17 @@ int64_t ct_simd_dot(const int16_t *query, const int8_t *code, size_t dimension);
  * level in use, for tests and benches. */
 int ct_late_scores(const float *vectors, size_t tokens, int32_t bits, const uint64_t *codes,
                    const size_t *counts, size_t messages, float *best, ct_error *error);
+
+/* A sentence of a message that may be a standing directive, by its form, or that lifts one. */
+typedef struct ct_sentence {
+    size_t start;
+    size_t bytes;
+    uint64_t marks;    /* what its form shows, of ct_mark; 0: it is no directive */
+    int32_t withdraws; /* 1: it may lift one */
+} ct_sentence;
+
+/* At most `capacity` such sentences of a text, the first; for tests and for learning their weights. */
+size_t ct_directive_sentences(const char *text, size_t bytes, ct_sentence *out, size_t capacity);
 
 /* Make the n-th allocation of the core from now fail, once; 0: none.  For tests. */
 void ct_fault_allocation(int64_t n);

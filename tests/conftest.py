@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,3 +69,15 @@ def run_python() -> Run:
         return done
 
     return run
+
+
+@pytest.fixture(scope="session")
+def internals(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The parts of the core that Python does not bind: tests/support/internals.py."""
+    file = Path(__file__).parent / "support" / "internals.py"
+    spec = importlib.util.spec_from_file_location("internals", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Internals(tmp_path_factory.mktemp("internals"))

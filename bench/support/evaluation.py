@@ -50,8 +50,13 @@ def evaluate(
                 ways = {row: rankers.make(row, haystack, engine, depth) for row in rows}
                 for question in haystack.questions:
                     for row, rank in ways.items():
-                        scores = score(question, rank(question.text), count)
-                        board.add(f"{haystack.name}/{question.name}", row, scores)
+                        ranking = rank(question)
+                        board.add(
+                            f"{haystack.name}/{question.name}",
+                            row,
+                            score(question, ranking.turns, count),
+                        )
+                        board.judge(row, question.answerable, ranking.confidence)
                     done += 1
                     asking(done, total)
     return board

@@ -35,6 +35,8 @@ class Question:
     category: str
     gold_turns: frozenset[str]
     gold_sessions: frozenset[str]
+    answerable: bool = True
+    time: int | None = None  # when it is asked, milliseconds since 1970 UTC
     beside: frozenset[str] = frozenset()  # turns as true as the gold ones, which look like them
     superseded: Mapping[str, str] = field(default_factory=dict)  # in the store: old turn -> new
 

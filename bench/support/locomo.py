@@ -60,6 +60,8 @@ def _haystack(sample: Mapping[str, Any], stem: str) -> Haystack:
                 CATEGORIES[str(entry["category"])],
                 gold,
                 frozenset(sessions[uid] for uid in gold),
+                answerable=str(entry["category"]) != "5",
+                time=max((turn.time for turn in turns), default=None),
             )
         )
     name = str(sample.get("sample_id" if upstream else "id", stem))

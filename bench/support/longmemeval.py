@@ -1,7 +1,7 @@
 """LongMemEval: one user's chats with an assistant, a haystack of sessions for each question.
 
 `sessions.jsonl` has lines `{id, turns [{role, text}]}`, `questions.jsonl` has lines `{id, type,
-question, haystack [[session id, date]], gold_sessions, gold_turns [[session id,
+question, date, haystack [[session id, date]], gold_sessions, gold_turns [[session id,
 turn index]]}`; both may be compressed (`.gz`).
 """
 
@@ -27,8 +27,7 @@ def read(paths: tuple[Path, ...]) -> Iterator[Haystack]:
     try:
         sessions = {entry["id"]: entry["turns"] for entry in _lines(_named(files, "sessions"))}
         for entry in _lines(_named(files, "questions")):
-            if not entry["id"].endswith(ABSTENTION):
-                yield _haystack(entry, sessions)
+            yield _haystack(entry, sessions)
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise DataError(f"not LongMemEval files ({error!r})") from error
 
@@ -49,21 +48,28 @@ def _lines(path: Path) -> Iterator[Any]:
 def _haystack(entry: Mapping[str, Any], sessions: Mapping[str, Any]) -> Haystack:
     turns: dict[str, Turn] = {}
     for session, date in entry["haystack"]:
-        time = datetime.strptime(date, "%Y/%m/%d (%a) %H:%M").replace(tzinfo=timezone.utc)
-        start = round(time.timestamp() * 1000)
+        start = _milliseconds(date)
         for index, turn in enumerate(sessions[session]):
             uid = f"{session}:{index}"
             # A session may be listed twice, and a turn may be empty; neither can be stored.
             if uid not in turns and _says_something(turn["text"]):
                 turns[uid] = Turn(uid, session, turn["role"], turn["text"], start + 1000 * index)
+    answerable = not entry["id"].endswith(ABSTENTION)
     question = Question(
         entry["id"],
         entry["question"],
         entry["type"],
-        frozenset(f"{session}:{index}" for session, index in entry["gold_turns"]),
-        frozenset(entry["gold_sessions"]),
+        frozenset(f"{session}:{i}" for session, i in entry["gold_turns"] if answerable),
+        frozenset(entry["gold_sessions"] if answerable else ()),
+        answerable=answerable,
+        time=_milliseconds(entry["date"]) if "date" in entry else None,
     )
     return Haystack(entry["id"], tuple(turns.values()), (question,))
+
+
+def _milliseconds(date: str) -> int:
+    time = datetime.strptime(date, "%Y/%m/%d (%a) %H:%M").replace(tzinfo=timezone.utc)
+    return round(time.timestamp() * 1000)
 
 
 def _says_something(text: str) -> bool:

@@ -13,6 +13,7 @@ __all__ = [
     "Summary",
     "all_at",
     "any_at",
+    "auroc",
     "first_seen",
     "mean",
     "percentile",
@@ -64,6 +65,13 @@ def first_seen(ids: Iterable[str]) -> list[str]:
 def mean(values: Collection[float]) -> float:
     """The mean; NaN of nothing."""
     return math.fsum(values) / len(values) if values else math.nan
+
+
+def auroc(positive: Collection[float], negative: Collection[float]) -> float:
+    """How often a positive's score is above a negative's, ties counted half; NaN of nothing."""
+    pairs = len(positive) * len(negative)
+    wins = sum((p > n) + 0.5 * (p == n) for p in positive for n in negative)
+    return wins / pairs if pairs else math.nan
 
 
 def percentile(values: Collection[float], share: float) -> float:

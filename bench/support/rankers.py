@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import cortext
+from cortext.engine import STAGES, Stage
 from support.bm25 import Bm25
-from support.haystacks import Haystack
+from support.haystacks import Haystack, Question
 
-__all__ = ["ROWS", "Ranked", "Ranker", "make", "needs_vectors"]
+__all__ = ["ABLATION", "EXTRA_ROWS", "ROWS", "Ranked", "Ranker", "Ranking", "make", "needs_vectors"]
 
-Stage = Literal["dense", "lexical"]
-STAGES: dict[str, Sequence[Stage] | None] = {
-    "engine": None,  # as users call it
+USED: dict[str, Sequence[Stage]] = {
+    "engine": STAGES,  # as users call it
     "dense only": ("dense",),
     "BM25 only": ("lexical",),
 }
+BUDGET = "engine in 1000 tokens"
+BUDGET_TOKENS = 1000
 REFERENCE = "reference BM25"
-ROWS = (*STAGES, REFERENCE)
+ROWS = (*USED, REFERENCE)
+EXTRA_ROWS = (BUDGET,)  # only when asked for
+
+# Each stage left out of the whole, and each added to those before it.
+USED |= {f"without {stage}": [other for other in STAGES if other != stage] for stage in STAGES}
+USED |= {f"... + {stage}": STAGES[: place + 1] for place, stage in enumerate(STAGES) if place}
+ABLATION = (*USED, REFERENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,15 @@ class Ranked:
     superseded_by: tuple[str, ...] = ()  # turns it says have replaced it
 
 
-Ranker = Callable[[str], list[Ranked]]
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Turns, best first, and how sure the ranker is that they answer; None: it does not say."""
+
+    turns: list[Ranked]
+    confidence: float | None = None
+
+
+Ranker = Callable[[Question], Ranking]
 
 
 def needs_vectors(row: str) -> bool:
@@ -44,21 +59,39 @@ def make(row: str, haystack: Haystack, engine: cortext.Engine, limit: int) -> Ra
     """The ranker of a row over a store that holds the haystack."""
     if row == REFERENCE:
         return _reference(haystack, limit)
-    return _recall(engine, STAGES[row], limit, wait_ms=200 if needs_vectors(row) else 0)
+    if row == BUDGET:
+        return _budget(engine, limit)
+    return _recall(engine, USED[row], limit, wait_ms=200 if needs_vectors(row) else 0)
 
 
-def _recall(
-    engine: cortext.Engine, stages: Sequence[Stage] | None, limit: int, *, wait_ms: int
-) -> Ranker:
-    def rank(question: str) -> list[Ranked]:
-        if stages is None:
-            found = engine.recall(question, limit=limit)
-        else:
-            found = engine.recall(question, limit=limit, stages=stages, wait_ms=wait_ms)
-        return [
+def _recall(engine: cortext.Engine, stages: Sequence[Stage], limit: int, *, wait_ms: int) -> Ranker:
+    def rank(question: Question) -> Ranking:
+        found = engine.recall(
+            question.text,
+            limit=limit,
+            stages=stages,
+            wait_ms=wait_ms,
+            reference_time=question.time,
+        )
+        turns = [
             Ranked(hit.uid or "", hit.session, hit.text, _superseded_by(engine, hit))
             for hit in found.hits
         ]
+        return Ranking(turns, found.confidence)
+
+    return rank
+
+
+def _budget(engine: cortext.Engine, limit: int) -> Ranker:
+    """What fits the budget, and what is attached to a hit right around it."""
+
+    def rank(question: Question) -> Ranking:
+        found = engine.recall(
+            question.text, limit=limit, budget_tokens=BUDGET_TOKENS, reference_time=question.time
+        )
+        shown = (turn for hit in found for turn in (*hit.before, hit, *hit.after))
+        turns = [Ranked(turn.uid or "", turn.session, turn.text) for turn in shown]
+        return Ranking(turns, found.confidence)
 
     return rank
 
@@ -72,8 +105,8 @@ def _reference(haystack: Haystack, limit: int) -> Ranker:
     turns = haystack.turns
     index = Bm25([f"{turn.role} {turn.text}" for turn in turns], words=haystack.words)
 
-    def rank(question: str) -> list[Ranked]:
-        found = (turns[i] for i in index.rank(question, limit))
-        return [Ranked(turn.uid, turn.session, turn.text) for turn in found]
+    def rank(question: Question) -> Ranking:
+        found = (turns[i] for i in index.rank(question.text, limit))
+        return Ranking([Ranked(turn.uid, turn.session, turn.text) for turn in found])
 
     return rank

@@ -11,6 +11,7 @@ from support.haystacks import Question
 from support.metrics import (
     all_at,
     any_at,
+    auroc,
     first_seen,
     mean,
     recall_at,
@@ -51,6 +52,7 @@ def score_locomo(question: Question, ranked: Sequence[Ranked], count: Count) -> 
     values |= {f"any@{k}": any_at(uids, gold, k) for k in (1, 5, 10, 20)}
     fitting = within_budget(costs, BUDGET_TOKENS)
     values[f"R@{BUDGET_TOKENS}tok"] = recall_at(uids, gold, fitting)
+    values["R@all"] = recall_at(uids, gold, len(uids))
     values[f"tok@{SHOWN}"] = sum(costs[:SHOWN])
     if question.category != locomo.ADVERSARIAL:
         yield f"categories 1 to 4, {TOTAL}", values
@@ -122,12 +124,37 @@ class Board:
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
     each: list[dict[str, str | float]] = field(default_factory=list)
+    confidences: dict[str, list[tuple[bool, float]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     def add(self, question: str, row: str, scores: Scores) -> None:
         """Add one question's scores."""
         for group, values in scores:
             self.groups[group][row].append(values)
             self.each.append({"question": question, "group": group, "row": row, **values})
+
+    def judge(self, row: str, answerable: bool, confidence: float | None) -> None:
+        """Add how sure a row was of one question."""
+        if confidence is not None:
+            self.confidences[row].append((answerable, confidence))
+
+    def abstention(self) -> Means:
+        """Row -> how well confidence tells answerable questions from others."""
+        rows = {}
+        for row, judged in self.confidences.items():
+            positive, negative = ([c for a, c in judged if a is want] for want in (True, False))
+            if not positive or not negative:
+                continue
+            rows[row] = {
+                "n": float(len(judged)),
+                "unanswerable": float(len(negative)),
+                "AUROC": auroc(positive, negative),
+                "Brier": mean([(confidence - answer) ** 2 for answer, confidence in judged]),
+                "mean if answerable": mean(positive),
+                "mean if not": mean(negative),
+            }
+        return rows
 
     def means(self) -> dict[str, Means]:
         """Group -> row -> metric -> mean over questions, and "n", the questions."""

@@ -9,7 +9,9 @@ freed pointer.
 from cortext._native.encoder import EncoderHandle, LlamaBinding, PoolingType, TokenBasis
 from cortext._native.engine import EngineHandle, MessageRow, RecallRows, StatsRow
 from cortext._native.process import (
+    Sentence,
     amx_is_safe,
+    directive_sentences,
     fail_allocation,
     force_simd,
     late_scores,
@@ -26,9 +28,11 @@ __all__ = [
     "MessageRow",
     "PoolingType",
     "RecallRows",
+    "Sentence",
     "StatsRow",
     "TokenBasis",
     "amx_is_safe",
+    "directive_sentences",
     "fail_allocation",
     "force_simd",
     "late_scores",

@@ -70,6 +70,7 @@ class EncoderHandle:
         overlap: int,
         wordpiece: bool,
         basis: TokenBasis | None,
+        probe: npt.NDArray[np.float32] | None = None,
         cache_path: str | None,
     ) -> None:
         """Take ownership of model and context.
@@ -105,10 +106,10 @@ class EncoderHandle:
                 ffi.from_buffer("float[]", np.ascontiguousarray(part, dtype=np.float32))
                 for part in (basis.mean, basis.rotation, basis.prior)
             ]
-            token_basis = ffi.new(
-                "ct_token_basis *", (dimension, bits, len(basis.prior), *parts)
-            )
+            token_basis = ffi.new("ct_token_basis *", (dimension, bits, len(basis.prior), *parts))
             options.basis = token_basis
+        weights = ffi.NULL if probe is None else ffi.from_buffer("float[]", probe)
+        options.probe = weights
         holder, error = ffi.gc(ffi.new("ct_encoder **"), lib.ct_encoder_drop), new_error()
         check(lib.ct_encoder_open(api, options, holder, error), error)
         self._holder: Any = holder

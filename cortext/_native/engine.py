@@ -18,6 +18,7 @@ _STAGE = {
     "speaker": lib.CT_STAGE_SPEAKER,
     "date": lib.CT_STAGE_DATE,
     "question": lib.CT_STAGE_QUESTION,
+    "cut": lib.CT_STAGE_CUT,
     "supersession": lib.CT_STAGE_SUPERSESSION,
 }
 _OPEN_SINCE, _OPEN_UNTIL = -(2**63), 2**63 - 1
@@ -54,8 +55,13 @@ class MessageRow(NamedTuple):
     speaker: float
     date: float
     question: float
-    supersedes: tuple[int, ...]
-    superseded_by: tuple[int, ...]
+    span: tuple[int, int]  # start and length in bytes of a standing directive's sentence
+    duplicates: tuple[int, ...] = ()
+    excerpt: tuple[int, int] | None = None
+    before: MessageRow | None = None
+    after: MessageRow | None = None
+    supersedes: tuple[int, ...] = ()
+    superseded_by: tuple[int, ...] = ()
 
 
 class RecallRows(NamedTuple):
@@ -64,6 +70,8 @@ class RecallRows(NamedTuple):
     rows: list[MessageRow]
     pending: int
     timings_ns: tuple[int, int, int, int, int, int, int]
+    confidence: float
+    standing: list[MessageRow]
 
 
 class StatsRow(NamedTuple):
@@ -130,33 +138,37 @@ def _must(pointer: Any) -> str:
     return str(ffi.string(pointer).decode("utf-8", "replace"))
 
 
+def _take_row(row: Any) -> MessageRow:
+    return MessageRow(
+        row.id,
+        row.time_ms,
+        ffi.unpack(row.text, row.text_bytes).decode("utf-8", "replace"),
+        _must(row.role),
+        _must(row.session),
+        _string(row.source),
+        _string(row.metadata),
+        _string(row.uid),
+        row.score,
+        row.dense,
+        row.lexical,
+        row.late,
+        row.context,
+        row.speaker,
+        row.date,
+        row.question,
+        (row.span_start, row.span_bytes),
+        tuple(row.duplicates[0 : row.duplicate_count]) if row.duplicate_count else (),
+        (row.excerpt_start, row.excerpt_end) if row.excerpt_end else None,
+        None if row.before == ffi.NULL else _take_row(row.before),
+        None if row.after == ffi.NULL else _take_row(row.after),
+        tuple(row.supersedes[0 : row.supersedes_count]) if row.supersedes_count else (),
+        tuple(row.superseded_by[0 : row.superseded_by_count]) if row.superseded_by_count else (),
+    )
+
+
 def _take_rows(result: Any) -> list[MessageRow]:
     rows = lib.ct_result_rows(result)
-    return [
-        MessageRow(
-            row.id,
-            row.time_ms,
-            ffi.unpack(row.text, row.text_bytes).decode("utf-8", "replace"),
-            _must(row.role),
-            _must(row.session),
-            _string(row.source),
-            _string(row.metadata),
-            _string(row.uid),
-            row.score,
-            row.dense,
-            row.lexical,
-            row.late,
-            row.context,
-            row.speaker,
-            row.date,
-            row.question,
-            tuple(row.supersedes[0 : row.supersedes_count]) if row.supersedes_count else (),
-            tuple(row.superseded_by[0 : row.superseded_by_count])
-            if row.superseded_by_count
-            else (),
-        )
-        for row in (rows[i] for i in range(lib.ct_result_count(result)))
-    ]
+    return [_take_row(rows[i]) for i in range(lib.ct_result_count(result))]
 
 
 def _result_holder() -> Any:
@@ -254,6 +266,11 @@ class EngineHandle:
         wait_ms: int,
         stages: Collection[str],
         dates_ms: Sequence[tuple[int, int]],
+        collapse: bool,
+        attach: bool,
+        budget_tokens: int,
+        budget_bytes: int,
+        standing: int,
         include_superseded: bool = True,
     ) -> RecallRows:
         inputs, query = _Inputs(), ffi.new("ct_query *")
@@ -261,8 +278,11 @@ class EngineHandle:
         inputs.fill_filter(query.filter, sessions, roles, since_ms, until_ms)
         query.limit, query.wait_ms = limit, wait_ms
         query.stages = sum(_STAGE[stage] for stage in stages)
-        spans = ffi.new("ct_span[]", list(dates_ms))
+        spans = ffi.new("ct_period[]", list(dates_ms))
         query.dates, query.date_count = spans, len(spans)
+        query.collapse, query.attach = collapse, attach
+        query.budget_tokens, query.budget_bytes = budget_tokens, budget_bytes
+        query.standing = standing
         query.include_superseded = include_superseded
         out, error = _result_holder(), new_error()
         check(lib.ct_engine_recall(self._pointer, query, out, error), error)
@@ -286,7 +306,7 @@ class EngineHandle:
 
     @staticmethod
     def _take(result: Any) -> RecallRows:
-        spent = lib.ct_result_timings(result)
+        spent, standing = lib.ct_result_timings(result), lib.ct_result_standing(result)
         return RecallRows(
             _take_rows(result),
             int(lib.ct_result_pending(result)),
@@ -299,4 +319,6 @@ class EngineHandle:
                 spent.fetch_ns,
                 spent.total_ns,
             ),
+            float(lib.ct_result_confidence(result)),
+            [] if standing == ffi.NULL else _take_rows(standing),
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cortext._native._core import ffi, lib
-from cortext._native.status import check, new_error
+from cortext._native.status import check, encode, new_error
 from cortext.errors import InputError
 
 
@@ -73,6 +74,25 @@ def late_scores(
     )
     check(status, error)
     return best
+
+
+class Sentence(NamedTuple):
+    """A sentence that may be a directive (marks, of ct_mark) or lift one; bytes of the text."""
+
+    start: int
+    bytes: int
+    marks: int
+    withdraws: bool
+
+
+def directive_sentences(text: str, most: int = 64) -> list[Sentence]:
+    """Return such sentences of a text, for tests and for learning what the marks weigh."""
+    data, out = encode(text, "text"), ffi.new("ct_sentence[]", most)
+    count = lib.ct_directive_sentences(ffi.from_buffer("char[]", data), len(data), out, most)
+    return [
+        Sentence(s.start, s.bytes, s.marks, bool(s.withdraws))
+        for s in (out[i] for i in range(count))
+    ]
 
 
 def fail_allocation(n: int) -> None:

@@ -10,7 +10,7 @@ import click
 
 from cortext.cli.times import parse_moment
 
-__all__ = ["Command", "Group", "as_json", "filters", "limit", "store_argument"]
+__all__ = ["Command", "Group", "Moment", "as_json", "filters", "limit", "store_argument"]
 
 # click made the class generic in 8.4; before, it cannot be subscripted.
 if TYPE_CHECKING:

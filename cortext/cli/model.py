@@ -11,10 +11,10 @@ import click
 from cortext.cli import command, terminal
 from cortext.cli.output import Column, print_table, size
 from cortext.errors import ModelError
-from cortext.models import registry
+from cortext.models import learning, registry
 from cortext.models.download import download
 from cortext.models.registry import ModelSpec
-from cortext.models.verify import file_sha256, verify
+from cortext.models.verify import file_sha256, replace_file, verify
 
 __all__ = ["model"]
 
@@ -162,3 +162,31 @@ def verify_model(name_or_path: str | None, sha256: str | None) -> None:
         )
     verify(path, expected)
     terminal.write_line(f"{path}: {spec.name}, sha256 {found}, as expected")
+
+
+@model.command(
+    "basis",
+    cls=command.Command,
+    short_help="Make the token basis of a model.",
+    examples=["cortext model basis bge-small-en-v1.5", "cortext model basis ./model.gguf --force"],
+)
+@click.argument("name_or_path")
+@click.option("--force", is_flag=True, help="Replace a basis that is there.")
+def make_basis(name_or_path: str, force: bool) -> None:
+    """Make the token basis of a model, beside its file, and print its path.
+
+    With it a store keeps a binary code of every token. It is learned from a text that comes with
+    Cortext, in a minute or so. A store keeps to the basis that it was made with, or to none.
+    """
+    path, spec = registry.resolve(name_or_path)
+    if spec.basis is not None:
+        raise click.ClickException(f"{spec.name} comes with its token basis")
+    target = path.with_suffix(".basis")
+    if target.exists() and not force:
+        raise click.ClickException(f"{target} is there already: --force replaces it")
+    data = learning.learn(path, spec)
+    try:
+        replace_file(target, data)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {target}: {error.strerror or error}") from error
+    terminal.write_line(str(target))

@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cortext import Hit, Message, Recall
+from cortext import Hit, Message, Recall, Standing
 from cortext.cli import terminal
 from cortext.cli.times import iso
 
@@ -47,6 +47,10 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
     fields = {
         "score": hit.score,
         **message_fields(hit),
+        "excerpt": hit.excerpt,
+        "duplicates": hit.duplicates,
+        "before": [message_fields(message) for message in hit.before],
+        "after": [message_fields(message) for message in hit.after],
         "supersedes": list(hit.supersedes),
         "superseded_by": list(hit.superseded_by),
     }
@@ -55,11 +59,23 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
     return fields
 
 
+def standing_fields(standing: Standing) -> dict[str, Any]:
+    """Return a standing directive as JSON output has it."""
+    return {
+        "directive": standing.directive,
+        "span": list(standing.span),
+        "relevance": standing.relevance,
+        "is_hit": standing.is_hit,
+        **message_fields(standing),
+    }
+
+
 def recall_fields(query: str, recall: Recall) -> dict[str, Any]:
     """Return an answer as JSON output has it."""
     return {
         "query": query,
         "hits": [hit_fields(hit) for hit in recall.hits],
+        "standing": [standing_fields(standing) for standing in recall.standing],
         "pending": recall.pending,
         "timings": asdict(recall.timings),
     }

@@ -1,7 +1,16 @@
 """One store, open: `Engine`, what goes in and what comes out."""
 
 from cortext.engine.engine import STAGES, Engine, Stage, open_engine
-from cortext.engine.types import Hit, Message, NewMessage, Recall, StageScores, Stats, Timings
+from cortext.engine.types import (
+    Hit,
+    Message,
+    NewMessage,
+    Recall,
+    StageScores,
+    Standing,
+    Stats,
+    Timings,
+)
 
 __all__ = [
     "STAGES",
@@ -12,6 +21,7 @@ __all__ = [
     "Recall",
     "Stage",
     "StageScores",
+    "Standing",
     "Stats",
     "Timings",
     "open_engine",

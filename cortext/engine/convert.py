@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta, timezone
 from time import time_ns
 from typing import Any
 
 from cortext._native.engine import MessageRow, NewRow
-from cortext.engine.types import Hit, Message, NewMessage, StageScores
+from cortext.engine.types import Hit, Message, NewMessage, StageScores, Standing
 from cortext.errors import InputError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -105,6 +105,15 @@ def to_new_message(message: NewMessage | Mapping[str, Any]) -> NewMessage:
     return NewMessage(**message)
 
 
+def to_budget(value: int | None, what: str) -> int:
+    """A budget as the core takes it, 0 for none.  InputError for what is no number from 1 on."""
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
+        raise InputError(f"{what} is {value!r}; it must be an int from 1 to {2**31 - 1:,}, or None")
+    return value
+
+
 def to_rows(messages: Iterable[NewMessage | Mapping[str, Any]]) -> list[NewRow]:
     """What the core stores, for many.  An InputError says which message it is about."""
     if isinstance(messages, (str, Mapping, NewMessage)):
@@ -171,8 +180,24 @@ def to_hit(row: MessageRow, *, explain: bool) -> Hit:
         **_common(row),
         score=row.score,
         scores=scores,
+        duplicates=row.duplicates,
+        before=() if row.before is None else (to_message(row.before),),
+        after=() if row.after is None else (to_message(row.after),),
+        excerpt=row.excerpt,
         supersedes=row.supersedes,
         superseded_by=row.superseded_by,
+    )
+
+
+def to_standing(row: MessageRow, hits: Collection[int]) -> Standing:
+    """A standing directive; hits: ids of the messages that are hits."""
+    data, (start, size) = row.text.encode(), row.span
+    before, sentence = data[:start].decode(), data[start : start + size].decode()
+    return Standing(
+        **_common(row),
+        span=(len(before), len(before) + len(sentence)),
+        relevance=row.score,
+        is_hit=row.id in hits,
     )
 
 

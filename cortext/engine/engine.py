@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import time as clock
 import weakref
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, get_args
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from cortext import _native
 from cortext.engine import convert
+from cortext.engine.named_times import named_times
 from cortext.engine.types import Hit, Message, NewMessage, Recall, Stats, Timings
 from cortext.errors import ClosedError, InputError
 from cortext.models import Model, load
@@ -23,7 +25,15 @@ from cortext.models import Model, load
 __all__ = ["STAGES", "Engine", "Stage", "open_engine"]
 
 Stage = Literal[
-    "dense", "lexical", "late", "context", "speaker", "date", "question", "supersession"
+    "dense",
+    "lexical",
+    "late",
+    "context",
+    "speaker",
+    "date",
+    "question",
+    "supersession",
+    "cut",
 ]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
@@ -221,47 +231,97 @@ class Engine:
         roles: str | Sequence[str] | None = None,
         since: datetime | int | None = None,
         until: datetime | int | None = None,
+        reference_time: datetime | int | None = None,
+        as_of: datetime | int | None = None,
+        budget_tokens: int | None = None,
+        budget_bytes: int | None = None,
+        attach: bool = True,
+        collapse: bool = True,
         wait_ms: int = 200,
         include_superseded: bool = True,
         explain: bool = False,
-        stages: Collection[Stage] = STAGES,
+        stages: Sequence[Stage] = STAGES,
+        standing_limit: int = 8,
     ) -> Recall:
         """The messages that matter for a query, best first.
 
         query: a question or any text; its punctuation means nothing.  Of a very long one the
-            first 64 distinct words count, and for the meaning its first 8 chunks (with the
+            64 rarest words count, and for the meaning its first 8 chunks (with the
             bundled model, some 1,800 tokens).
-        limit: 1 to 10,000 hits.  The best are returned whether they answer the query or not; a
-            score ranks within this recall and is no measure of confidence.
+        limit: at most so many hits, 1 to 10,000; the list ends where the evidence ends, so there
+            may be fewer.  A score ranks within this recall; whether anything answers the query
+            is what `Recall.confidence` says.
         session, roles, since, until: as in `messages`; they restrict
-            the search itself, so `limit` hits come back whenever that many messages pass.
+            the search itself, not its result.  What is attached to a hit passes them too.
+        reference_time: what "yesterday" in the query counts from; default: `as_of`, else now.
+            Messages near a time that the query names are preferred, others are not cut off;
+            see `cortext.dates` for what is understood.  A time in "after my trip" is that of the
+            message which best matches "my trip", at the cost of a second search.
+        as_of: answer as if it were then: messages that are later are hidden.
+        budget_tokens: most tokens of all texts handed out, attached messages included, as the
+            model of the store counts them, at least one for 8 bytes, without special tokens,
+            roles or times.  It is no LLM's tokenizer: against the bundled model, OpenAI's o200k
+            counts about as many for English, a fifth fewer for code, from 0.4 to 0.9 of them for
+            most other languages, but 1.2 times as many for Thai.  Hits are taken in order; one
+            that does not fit what is left is passed over for shorter ones behind it, and one that
+            is larger than the whole budget is cut to its best passage (`Hit.excerpt`).
+        budget_bytes: the same in bytes of UTF-8; of two budgets both hold.
+        attach: give a hit the message beside it that is needed to read it; see `Hit`.
+        collapse: of messages that say the same word for word, but for case, punctuation or a
+            greeting, show the newest only; see `Hit.duplicates`.  Speakers keep their own words,
+            but a tool's copy of them collapses.
         wait_ms: longest wait for messages that are not embedded yet.  Those still waiting are
             found by their words only, and counted in Recall.pending.
         include_superseded: False leaves out messages that a newer one replaces, such as the old
             value of a setting; other hits take their places.  See Hit.
         explain: give each hit the scores of the stages.
         stages: leave some out to compare; "dense" or "lexical" must be among them.
+        standing_limit: most of Recall.standing, 0 for none.  `session` and `until` restrict it as
+            they do the hits, `roles` and `since` do not: what the user once said holds until it is
+            taken back.
 
         Raises: InputError, StoreError and its kinds, ModelError.
         """
         if isinstance(stages, str) or not set(stages) <= set(STAGES):
             raise InputError(f"stages is {stages!r}; it must be some of {', '.join(STAGES)}")
-        found = self._handle.recall(
-            query,
+        until_ms = convert.to_optional_milliseconds(until, "until")
+        as_of_ms = convert.to_optional_milliseconds(as_of, "as_of")
+        reference_ms = convert.to_optional_milliseconds(reference_time, "reference_time")
+        if as_of_ms is not None:
+            until_ms = as_of_ms + 1 if until_ms is None else min(until_ms, as_of_ms + 1)
+            reference_ms = as_of_ms if reference_ms is None else reference_ms
+        search = functools.partial(
+            self._handle.recall,
             sessions=convert.to_names(session, "session"),
             roles=convert.to_names(roles, "roles"),
             since_ms=convert.to_optional_milliseconds(since, "since"),
-            until_ms=convert.to_optional_milliseconds(until, "until"),
+            until_ms=until_ms,
+            collapse=False,
+            attach=False,
+            budget_tokens=convert.to_budget(None, "budget_tokens"),
+            budget_bytes=convert.to_budget(None, "budget_bytes"),
+            standing=0,
+        )
+        used = set(stages)
+        found = search(
+            query,
             limit=_checked_int(limit, "limit"),
             wait_ms=_checked_int(wait_ms, "wait_ms"),
-            stages=set(stages),
-            dates_ms=(),
+            stages=used,
+            dates_ms=named_times(query, reference_ms, search) if "date" in used else (),
+            collapse=bool(collapse),
+            attach=bool(attach),
+            budget_tokens=convert.to_budget(budget_tokens, "budget_tokens"),
+            budget_bytes=convert.to_budget(budget_bytes, "budget_bytes"),
+            standing=_checked_int(standing_limit, "standing_limit"),
             include_superseded=bool(include_superseded),
         )
         hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
+        ids = {hit.id for hit in hits}
         wait, encode, dense, lexical, late, fetch, total = (ns / 1e6 for ns in found.timings_ns)
         return Recall(
             hits=tuple(hits),
+            confidence=found.confidence,
             pending=found.pending,
             timings=Timings(
                 wait=wait,
@@ -272,6 +332,7 @@ class Engine:
                 fetch=fetch,
                 total=total,
             ),
+            standing=tuple(convert.to_standing(row, ids) for row in found.standing),
         )
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> npt.NDArray[np.float32]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-__all__ = ["Hit", "Message", "NewMessage", "Recall", "StageScores", "Stats", "Timings"]
+__all__ = ["Hit", "Message", "NewMessage", "Recall", "StageScores", "Standing", "Stats", "Timings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +72,15 @@ class StageScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Message):
-    """A recalled message.  `score` orders hits within one recall, highest first, 0 to 1.
+    """A recalled message.
 
+    score: orders hits within one recall, highest first, 0 to 1; the best of all that it stands for.
+    scores: of the stages, when they were asked for.
+    duplicates: ids of the messages that say the same and are left out for this one, the newest.
+    before, after: the message right before or behind it in its session, where it is needed to read
+        the hit: the question that it answers, or the answer to it.  At most one; usually none.
+    excerpt: None, or where `text`, which is cut then, stands in the text of the message: from the
+        first character, counted from 0, up to but not including the second.
     supersedes, superseded_by: ids of messages whose value it replaces, and of newer ones that
         replace its own, as found among the leading candidates of this recall; they need not be
         among its hits.
@@ -81,8 +88,31 @@ class Hit(Message):
 
     score: float
     scores: StageScores | None = None
+    duplicates: tuple[int, ...] = ()
+    before: tuple[Message, ...] = ()
+    after: tuple[Message, ...] = ()
+    excerpt: tuple[int, int] | None = None
     supersedes: tuple[int, ...] = ()
     superseded_by: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing(Message):
+    """A message with a directive that stands: something that the user wants from now on.
+
+    span: where in `text` the sentence that says it begins and ends.
+    relevance: cosine of query and sentence where it is about the query, else 0.
+    is_hit: whether the message is among the hits too.
+    """
+
+    span: tuple[int, int]
+    relevance: float
+    is_hit: bool
+
+    @property
+    def directive(self) -> str:
+        """The sentence."""
+        return self.text[self.span[0] : self.span[1]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +121,7 @@ class Timings:
 
     wait: for the embedding backlog.  encode: the query.  dense: vector scan.
     lexical: full-text search.  late: late interaction and all else that describes a candidate.
-    fetch: reading the messages.  total: all of it.
+    fetch: reading the messages, and the standing directives.  total: all of it.
     """
 
     wait: float
@@ -107,14 +137,19 @@ class Timings:
 class Recall:
     """The answer to one recall.  Iterates over its hits.
 
-    hits: best first.
+    hits: best first; they end where the evidence ends, so there may be fewer than `limit`.
+    confidence: 0 to 1, how likely it is that something in the store answers the query.
     pending: messages not embedded yet, so findable by their words only; 0 normally.
     timings: where the time went.
+    standing: directives in force, those that are about the query first, then the newest.  A list of
+        its own: it takes no place from the hits.
     """
 
     hits: tuple[Hit, ...]
+    confidence: float
     pending: int
     timings: Timings
+    standing: tuple[Standing, ...] = ()
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -1,9 +1,9 @@
 """The token basis of a model: what turns its token vectors into binary codes.
 
-It lies beside the model's GGUF file as `<stem>.basis`, made once from a fixed text.  The file, little
-endian, without gaps:
+It lies beside the model's GGUF file as `<stem>.basis`, made once from a fixed text.  The file,
+little endian, without gaps:
 
-    8 bytes    "CTBASIS\\n"
+    8 bytes    "CTBASIS" and a line feed
     uint32     version, 1
     uint32     dimension of the model
     uint32     bits of a code, a multiple of 64
@@ -137,7 +137,9 @@ def read(path: Path, *, model_sha256: str | None, dimension: int) -> Basis:
     try:
         basis = unpack(path.read_bytes())
     except OSError as error:
-        raise ModelError(f"cannot read the token basis {path}: {error.strerror or error}") from error
+        raise ModelError(
+            f"cannot read the token basis {path}: {error.strerror or error}"
+        ) from error
     except ModelError as error:
         raise ModelError(f"the token basis {path} cannot be used: {error}; {_REMEDY}") from None
     if basis.model_sha256 != (model_sha256 or "").lower() or basis.dimension != dimension:

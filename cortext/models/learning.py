@@ -38,9 +38,7 @@ class TokenReader:
 
         self._llama: Any = llama_cpp
         self._spec = spec
-        self._binding = llama.load(
-            path, context=spec.context, threads=1, wordpiece=spec.wordpiece
-        )
+        self._binding = llama.load(path, context=spec.context, threads=1, wordpiece=spec.wordpiece)
         self._handle = _native.EncoderHandle(
             self._binding,
             fingerprint="",

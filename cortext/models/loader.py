@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cortext import _native
 from cortext.errors import CortextError, InputError
-from cortext.models import basis, llama
+from cortext.models import basis, llama, probe
 from cortext.models.registry import ModelSpec, basis_file, resolve
 from cortext.models.verify import verify
 
@@ -36,6 +36,7 @@ class Model:
         threads: int,
         cache: str | None,
         token_basis: basis.Basis | None,
+        weights: npt.NDArray[np.float32] | None = None,
     ) -> None:
         self.path = path
         self.spec = spec
@@ -56,6 +57,7 @@ class Model:
                 else _native.TokenBasis(
                     mean=token_basis.mean, rotation=token_basis.rotation, prior=token_basis.prior
                 ),
+                probe=weights,
                 cache_path=cache,
             )
         except CortextError:
@@ -120,6 +122,14 @@ def _basis_of(path: Path, spec: ModelSpec) -> basis.Basis | None:
     return found
 
 
+def _probe_of(path: Path, spec: ModelSpec) -> npt.NDArray[np.float32] | None:
+    near = basis_file(path, spec)
+    file = None if near is None else near.with_suffix(".probe")
+    if file is None or not file.is_file():
+        return None
+    return probe.read(file, model_sha256=spec.sha256, dimension=spec.dimension)
+
+
 def load(
     model: str | os.PathLike[str] | Model | None = None,
     *,
@@ -149,7 +159,12 @@ def load(
             if spec.sha256 is not None:
                 verify(path, spec.sha256)
             found = Model(
-                path, spec, threads=threads, cache=cache_path, token_basis=token_basis
+                path,
+                spec,
+                threads=threads,
+                cache=cache_path,
+                token_basis=token_basis,
+                weights=_probe_of(path, spec),
             )
             _loaded[key] = found
         return found

@@ -20,7 +20,16 @@ from cortext.errors import ModelError
 from cortext.models.gguf_header import GgufHeader, read_header
 from cortext.models.verify import file_sha256, write_json
 
-__all__ = ["ModelSpec", "basis_file", "installed", "known", "model_directory", "record", "resolve", "spec_of"]
+__all__ = [
+    "ModelSpec",
+    "basis_file",
+    "installed",
+    "known",
+    "model_directory",
+    "record",
+    "resolve",
+    "spec_of",
+]
 
 # Encoders that llama.cpp runs in one pass; anything else needs another way of running.
 _ARCHITECTURES = {

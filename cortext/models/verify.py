@@ -19,7 +19,7 @@ from platformdirs import user_cache_path
 
 from cortext.errors import ModelError
 
-__all__ = ["file_sha256", "verify", "write_json"]
+__all__ = ["file_sha256", "replace_file", "verify", "write_json"]
 
 _ENTRIES = 64
 _BLOCK = 1 << 20
@@ -38,20 +38,28 @@ def _load() -> dict[str, Any]:
     return cache if isinstance(cache, dict) else {}
 
 
-def write_json(path: Path, value: object) -> None:
-    """Replace a JSON file in one step, so that readers see the old one or the new one.
+def replace_file(path: Path, content: bytes) -> None:
+    """Replace a file in one step, so that readers see the old one or the new one.
 
     Raises: OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=1, sort_keys=True)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def write_json(path: Path, value: object) -> None:
+    """Replace a JSON file in one step.
+
+    Raises: OSError.
+    """
+    replace_file(path, json.dumps(value, indent=1, sort_keys=True).encode())
 
 
 def _state(path: Path) -> list[int]:

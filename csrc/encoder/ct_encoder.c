@@ -34,6 +34,7 @@ struct ct_encoder {
     turns turns;
     ct_vector_cache cache;
     ct_basis basis;
+    float *probe;
     char *fingerprint;
     char *query_prefix;
     char *passage_prefix;
@@ -44,6 +45,9 @@ struct ct_encoder {
     int32_t *special; /* what the tokenizer puts around a text: head, then tail */
     size_t head;
     size_t tail;
+    int32_t unknown; /* what stands for a word that the model does not know, or -1 */
+    int32_t *prefix; /* ids of the query prefix, which are no part of a query's tokens */
+    size_t prefix_count;
     /* Scratch of whoever has the turn. */
     int32_t *pass;
     float *projected; /* [bits] */
@@ -67,119 +71,6 @@ static void turns_give(turns *queue) {
     pthread_cond_broadcast(&queue->given);
     pthread_mutex_unlock(&queue->mutex);
 }
-
-/* Find the special tokens: those an empty text gets, split where a text would stand. */
-static int find_special_tokens(ct_encoder *encoder, ct_error *error) {
-    int32_t *word = NULL;
-    size_t empty_count, word_count;
-    int status = ct_llama_tokenize(encoder->llama, "", 0, 1, &encoder->special, &empty_count, error);
-    if (status) return status;
-    status = ct_llama_tokenize(encoder->llama, "a", 1, 1, &word, &word_count, error);
-    if (status) return status;
-    while (encoder->head < empty_count && encoder->head < word_count &&
-           encoder->special[encoder->head] == word[encoder->head])
-        encoder->head++;
-    encoder->tail = empty_count - encoder->head;
-    ct_free(word);
-    return CT_OK;
-}
-
-static void destroy(ct_encoder *encoder) {
-    if (encoder->llama) ct_llama_close(encoder->llama);
-    if (encoder->cache.close) encoder->cache.close(encoder->cache.state);
-    ct_free(encoder->fingerprint);
-    ct_free(encoder->query_prefix);
-    ct_free(encoder->passage_prefix);
-    ct_free(encoder->special);
-    ct_free(encoder->pass);
-    ct_free(encoder->projected);
-    ct_free(encoder->codes);
-    ct_basis_free(&encoder->basis);
-    pthread_cond_destroy(&encoder->turns.given);
-    pthread_mutex_destroy(&encoder->turns.mutex);
-    ct_free(encoder);
-}
-
-static int take_basis(ct_encoder *encoder, const ct_encoder_options *options, ct_error *error) {
-    int32_t dimension = ct_llama_dimension(encoder->llama);
-    int status = ct_basis_copy(options->basis, dimension, &encoder->basis, error);
-    if (status) return status;
-    size_t bits = encoder->basis.bits;
-    encoder->projected = ct_alloc(bits * sizeof *encoder->projected);
-    encoder->codes = ct_alloc((size_t)options->context * bits / 64 * sizeof *encoder->codes);
-    return encoder->projected && encoder->codes ? CT_OK : ct_fail_nomem(error);
-}
-
-int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options,
-                      const ct_vector_cache *cache, ct_encoder **out, ct_error *error) {
-    if (options->pooling < CT_POOL_MEAN || options->pooling > CT_POOL_LAST)
-        return ct_fail(error, CT_INVALID, "unknown pooling %d", options->pooling);
-    ct_encoder *encoder = ct_alloc_zero(sizeof *encoder);
-    if (!encoder) return ct_fail_nomem(error);
-    pthread_mutex_init(&encoder->turns.mutex, NULL);
-    pthread_cond_init(&encoder->turns.given, NULL);
-    encoder->references = 1;
-    encoder->owner = getpid();
-    encoder->pooling = options->pooling;
-    encoder->wordpiece = options->wordpiece;
-    encoder->fingerprint = ct_copy_string(options->fingerprint);
-    encoder->query_prefix = ct_copy_string(options->query_prefix);
-    encoder->passage_prefix = ct_copy_string(options->passage_prefix);
-    encoder->pass = ct_alloc((size_t)options->context * sizeof *encoder->pass);
-    int status = CT_OK;
-    if (!encoder->fingerprint || !encoder->query_prefix || !encoder->passage_prefix || !encoder->pass)
-        status = ct_fail_nomem(error);
-    ct_llama *llama = NULL;
-    if (!status) status = ct_llama_open(api, options->context, &llama, error);
-    if (status) {
-        destroy(encoder);
-        return status;
-    }
-    encoder->llama = llama;
-    status = find_special_tokens(encoder, error);
-    size_t around = encoder->head + encoder->tail;
-    if (!status && (size_t)options->context < around + 2 * (size_t)options->overlap + 2)
-        status = ct_fail(error, CT_INVALID, "a context of %d tokens is too small", options->context);
-    if (!status && options->basis) status = take_basis(encoder, options, error);
-    if (status) {
-        encoder->llama = NULL; /* model and context stay the caller's */
-        ct_llama_abandon(llama);
-        destroy(encoder);
-        return status;
-    }
-    encoder->window = (size_t)options->context - around;
-    encoder->step = encoder->window - (size_t)options->overlap;
-    if (cache) encoder->cache = *cache;
-    *out = encoder;
-    return CT_OK;
-}
-
-int ct_encoder_check_owner(const ct_encoder *encoder, ct_error *error) {
-    if (encoder->owner == getpid()) return CT_OK;
-    return ct_fail(error, CT_FORKED, "the model was loaded before a fork; load it again in the child");
-}
-
-ct_encoder *ct_encoder_retain(ct_encoder *encoder) {
-    atomic_fetch_add(&encoder->references, 1);
-    return encoder;
-}
-
-void ct_encoder_release(ct_encoder *encoder) {
-    if (!encoder || encoder->owner != getpid()) return;
-    if (atomic_fetch_sub(&encoder->references, 1) == 1) destroy(encoder);
-}
-
-void ct_encoder_drop(ct_encoder **holder) { ct_encoder_release(*holder); }
-
-int32_t ct_encoder_dimension(const ct_encoder *encoder) { return ct_llama_dimension(encoder->llama); }
-
-int32_t ct_encoder_code_bits(const ct_encoder *encoder) { return (int32_t)encoder->basis.bits; }
-
-float ct_encoder_token_prior(const ct_encoder *encoder, int32_t id) {
-    return id >= 0 && (size_t)id < encoder->basis.vocabulary ? encoder->basis.prior[id] : 0;
-}
-
-const char *ct_encoder_fingerprint(const ct_encoder *encoder) { return encoder->fingerprint; }
 
 /* Where to cut a slice of a long text: behind the last space of it, else between characters. */
 static size_t slice_end(const char *text, size_t bytes, size_t start) {
@@ -230,6 +121,150 @@ static int tokenize(ct_encoder *encoder, const char *text, size_t bytes, int32_t
     return status;
 }
 
+/* Find the special tokens: those an empty text gets, split where a text would stand. */
+static int find_special_tokens(ct_encoder *encoder, ct_error *error) {
+    int32_t *word = NULL;
+    size_t empty_count, word_count;
+    int status = ct_llama_tokenize(encoder->llama, "", 0, 1, &encoder->special, &empty_count, error);
+    if (status) return status;
+    status = ct_llama_tokenize(encoder->llama, "a", 1, 1, &word, &word_count, error);
+    if (status) return status;
+    while (encoder->head < empty_count && encoder->head < word_count &&
+           encoder->special[encoder->head] == word[encoder->head])
+        encoder->head++;
+    encoder->tail = empty_count - encoder->head;
+    ct_free(word);
+    return CT_OK;
+}
+
+/* Find the token for what the model does not know: what an Egyptian hieroglyph becomes.  A tokenizer
+ * that falls back to bytes gives several, and knows everything. */
+static int find_unknown_token(ct_encoder *encoder, ct_error *error) {
+    int32_t *ids = NULL;
+    size_t count;
+    int status = ct_llama_tokenize(encoder->llama, "\xF0\x93\x80\x80", 4, 0, &ids, &count, error);
+    if (status) return status;
+    encoder->unknown = count == 1 ? ids[0] : -1;
+    ct_free(ids);
+    return CT_OK;
+}
+
+static void destroy(ct_encoder *encoder) {
+    if (encoder->llama) ct_llama_close(encoder->llama);
+    if (encoder->cache.close) encoder->cache.close(encoder->cache.state);
+    ct_free(encoder->fingerprint);
+    ct_free(encoder->query_prefix);
+    ct_free(encoder->passage_prefix);
+    ct_free(encoder->special);
+    ct_free(encoder->prefix);
+    ct_free(encoder->pass);
+    ct_free(encoder->projected);
+    ct_free(encoder->codes);
+    ct_free(encoder->probe);
+    ct_basis_free(&encoder->basis);
+    pthread_cond_destroy(&encoder->turns.given);
+    pthread_mutex_destroy(&encoder->turns.mutex);
+    ct_free(encoder);
+}
+
+static int take_basis(ct_encoder *encoder, const ct_encoder_options *options, ct_error *error) {
+    int32_t dimension = ct_llama_dimension(encoder->llama);
+    int status = ct_basis_copy(options->basis, dimension, &encoder->basis, error);
+    if (status) return status;
+    size_t bits = encoder->basis.bits;
+    status = tokenize(encoder, encoder->query_prefix, strlen(encoder->query_prefix), &encoder->prefix,
+                      &encoder->prefix_count, error);
+    if (status) return status;
+    encoder->projected = ct_alloc(bits * sizeof *encoder->projected);
+    encoder->codes = ct_alloc((size_t)options->context * bits / 64 * sizeof *encoder->codes);
+    return encoder->projected && encoder->codes ? CT_OK : ct_fail_nomem(error);
+}
+
+static int take_probe(ct_encoder *encoder, const float *probe, ct_error *error) {
+    size_t bytes = ((size_t)ct_llama_dimension(encoder->llama) + 1) * sizeof *probe;
+    encoder->probe = ct_alloc(bytes);
+    if (!encoder->probe) return ct_fail_nomem(error);
+    memcpy(encoder->probe, probe, bytes);
+    return CT_OK;
+}
+
+int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options,
+                      const ct_vector_cache *cache, ct_encoder **out, ct_error *error) {
+    if (options->pooling < CT_POOL_MEAN || options->pooling > CT_POOL_LAST)
+        return ct_fail(error, CT_INVALID, "unknown pooling %d", options->pooling);
+    ct_encoder *encoder = ct_alloc_zero(sizeof *encoder);
+    if (!encoder) return ct_fail_nomem(error);
+    pthread_mutex_init(&encoder->turns.mutex, NULL);
+    pthread_cond_init(&encoder->turns.given, NULL);
+    encoder->references = 1;
+    encoder->owner = getpid();
+    encoder->pooling = options->pooling;
+    encoder->wordpiece = options->wordpiece;
+    encoder->fingerprint = ct_copy_string(options->fingerprint);
+    encoder->query_prefix = ct_copy_string(options->query_prefix);
+    encoder->passage_prefix = ct_copy_string(options->passage_prefix);
+    encoder->pass = ct_alloc((size_t)options->context * sizeof *encoder->pass);
+    int status = CT_OK;
+    if (!encoder->fingerprint || !encoder->query_prefix || !encoder->passage_prefix || !encoder->pass)
+        status = ct_fail_nomem(error);
+    ct_llama *llama = NULL;
+    if (!status) status = ct_llama_open(api, options->context, &llama, error);
+    if (status) {
+        destroy(encoder);
+        return status;
+    }
+    encoder->llama = llama;
+    status = find_special_tokens(encoder, error);
+    if (!status) status = find_unknown_token(encoder, error);
+    size_t around = encoder->head + encoder->tail;
+    if (!status && (size_t)options->context < around + 2 * (size_t)options->overlap + 2)
+        status = ct_fail(error, CT_INVALID, "a context of %d tokens is too small", options->context);
+    if (!status && options->basis) status = take_basis(encoder, options, error);
+    if (!status && options->probe) status = take_probe(encoder, options->probe, error);
+    if (status) {
+        encoder->llama = NULL; /* model and context stay the caller's */
+        ct_llama_abandon(llama);
+        destroy(encoder);
+        return status;
+    }
+    encoder->window = (size_t)options->context - around;
+    encoder->step = encoder->window - (size_t)options->overlap;
+    if (cache) encoder->cache = *cache;
+    *out = encoder;
+    return CT_OK;
+}
+
+int ct_encoder_check_owner(const ct_encoder *encoder, ct_error *error) {
+    if (encoder->owner == getpid()) return CT_OK;
+    return ct_fail(error, CT_FORKED, "the model was loaded before a fork; load it again in the child");
+}
+
+ct_encoder *ct_encoder_retain(ct_encoder *encoder) {
+    atomic_fetch_add(&encoder->references, 1);
+    return encoder;
+}
+
+void ct_encoder_release(ct_encoder *encoder) {
+    if (!encoder || encoder->owner != getpid()) return;
+    if (atomic_fetch_sub(&encoder->references, 1) == 1) destroy(encoder);
+}
+
+void ct_encoder_drop(ct_encoder **holder) { ct_encoder_release(*holder); }
+
+int32_t ct_encoder_dimension(const ct_encoder *encoder) { return ct_llama_dimension(encoder->llama); }
+
+int32_t ct_encoder_code_bits(const ct_encoder *encoder) { return (int32_t)encoder->basis.bits; }
+
+float ct_encoder_token_prior(const ct_encoder *encoder, int32_t id) {
+    return id >= 0 && (size_t)id < encoder->basis.vocabulary ? encoder->basis.prior[id] : 0;
+}
+
+int ct_encoder_is_unknown(const ct_encoder *encoder, int32_t id) { return id == encoder->unknown; }
+
+const float *ct_encoder_probe(const ct_encoder *encoder) { return encoder->probe; }
+
+const char *ct_encoder_fingerprint(const ct_encoder *encoder) { return encoder->fingerprint; }
+
 int ct_encoder_tokenize(ct_encoder *encoder, const char *text, size_t bytes, int32_t *ids,
                         size_t capacity, size_t *count, ct_error *error) {
     int32_t *body;
@@ -248,6 +283,15 @@ int ct_encoder_tokenize(ct_encoder *encoder, const char *text, size_t bytes, int
     ct_free(body);
     return CT_OK;
 }
+
+int ct_encoder_count(ct_encoder *encoder, const char *text, size_t bytes, size_t *count, ct_error *error) {
+    int32_t *ids = NULL;
+    int status = tokenize(encoder, text, bytes, &ids, count, error);
+    ct_free(ids);
+    return status;
+}
+
+size_t ct_encoder_step(const ct_encoder *encoder) { return encoder->step; }
 
 int ct_encoder_chunk(ct_encoder *encoder, const char *role, const char *text, size_t bytes, int query,
                      ct_chunks *out, ct_error *error) {
@@ -358,6 +402,13 @@ int ct_encoder_chunk_codes(ct_encoder *encoder, const ct_chunks *chunks, size_t 
 
 /* ---- whole texts --------------------------------------------------------------------------- */
 
+/* Ids at the start of a query that are the prefix's. */
+static size_t prefix_of(const ct_encoder *encoder, const ct_chunks *chunks) {
+    size_t count = encoder->prefix_count;
+    if (count > chunks->window || count > chunks->id_count) return 0;
+    return memcmp(chunks->ids, encoder->prefix, count * sizeof *chunks->ids) ? 0 : count;
+}
+
 /* The vector of one chunk of a query; its tokens from the `skip`-th on are added to `to`, which has
  * the room. */
 static int add_query_chunk(ct_encoder *encoder, const ct_chunks *chunks, size_t index, size_t skip,
@@ -406,9 +457,10 @@ static int embed_one(ct_encoder *encoder, const char *text, size_t bytes, int qu
     if (!status && tokens) status = make_room(encoder, &chunks, tokens, error);
     memset(out, 0, dimension * sizeof *out);
     for (size_t c = 0; !status && c < chunks.count; c++) {
-        size_t skip = c ? chunks.window - chunks.step : 0;
-        status = tokens ? add_query_chunk(encoder, &chunks, c, skip, vector, tokens, error)
-                        : ct_encoder_chunk_codes(encoder, &chunks, c, CT_URGENCY_QUERY, vector, NULL, error);
+        size_t skip = c ? chunks.window - chunks.step : prefix_of(encoder, &chunks);
+        if (tokens) status = add_query_chunk(encoder, &chunks, c, skip, vector, tokens, error);
+        else
+            status = ct_encoder_chunk_codes(encoder, &chunks, c, CT_URGENCY_QUERY, vector, NULL, error);
         for (size_t i = 0; !status && i < dimension; i++) out[i] += vector[i];
     }
     if (!status && scale_to_unit(out, dimension))

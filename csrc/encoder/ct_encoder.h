@@ -35,6 +35,12 @@ int ct_encoder_check_owner(const ct_encoder *encoder, ct_error *error);
 ct_encoder *ct_encoder_retain(ct_encoder *encoder);
 const char *ct_encoder_fingerprint(const ct_encoder *encoder);
 
+/* Whether a token stands for a word that the model does not know. */
+int ct_encoder_is_unknown(const ct_encoder *encoder, int32_t id);
+
+/* As ct_encoder_options has it, or NULL. */
+const float *ct_encoder_probe(const ct_encoder *encoder);
+
 /* The token ids of one text, cut into overlapping windows that fit one pass. */
 typedef struct ct_chunks {
     int32_t *ids; /* without special tokens */
@@ -56,5 +62,11 @@ const int32_t *ct_chunks_ids(const ct_chunks *chunks, size_t index, size_t *coun
  * by one pass.  `codes` may be NULL; without a basis there are none. */
 int ct_encoder_chunk_codes(ct_encoder *encoder, const ct_chunks *chunks, size_t index,
                            ct_urgency urgency, float *vector, uint64_t *codes, ct_error *error);
+
+/* How many tokens a text has, without special tokens.  text: valid UTF-8. */
+int ct_encoder_count(ct_encoder *encoder, const char *text, size_t bytes, size_t *count, ct_error *error);
+
+/* Tokens from the start of one chunk to that of the next. */
+size_t ct_encoder_step(const ct_encoder *encoder);
 
 #endif

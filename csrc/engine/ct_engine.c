@@ -270,7 +270,12 @@ int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, 
     if (!status) status = check_filter(&query->filter, error);
     if (!status && !(query->stages & (CT_STAGE_DENSE | CT_STAGE_LEXICAL)))
         status = ct_fail(error, CT_INVALID, "a recall needs the dense or the lexical stage");
+    if (!status && (query->standing < 0 || query->standing > LIMIT_MAX))
+        status = ct_fail(error, CT_INVALID, "standing_limit is %d; it must be from 0 to %d", query->standing,
+                         LIMIT_MAX);
     if (!status && query->wait_ms < 0) status = ct_fail(error, CT_INVALID, "wait_ms is negative");
+    if (!status && (query->budget_tokens < 0 || query->budget_bytes < 0))
+        status = ct_fail(error, CT_INVALID, "a budget is negative");
     if (!status) status = enter(engine, error);
     if (status) return status;
     ct_result *result = ct_result_new();

@@ -8,6 +8,7 @@
 #include "base/ct_alloc.h"
 #include "base/ct_clock.h"
 #include "base/ct_error.h"
+#include "engine/ct_judge.h"
 #include "index/ct_index.h"
 
 /* Chunks of a long message that are stored at once: a crash repeats at most these, and a newer message
@@ -48,10 +49,11 @@ typedef struct group {
 } group;
 
 static int embed_group(ct_worker *worker, const ct_pending *message, const ct_chunks *chunks,
-                       size_t first, size_t count, group *to, ct_error *error) {
+                       size_t first, size_t count, group *to, ct_judge *judge, ct_error *error) {
     int32_t dimension = ct_encoder_dimension(worker->encoder);
     size_t code_bytes = ct_code_bytes(dimension);
     size_t words = (size_t)ct_encoder_code_bits(worker->encoder) / 64;
+    ct_judge_clear(judge);
     for (size_t i = 0; i < count; i++) {
         if (atomic_load(&worker->stopping)) return CT_CLOSED;
         ct_new_chunk *chunk = &to->chunks[i];
@@ -61,6 +63,7 @@ static int embed_group(ct_worker *worker, const ct_pending *message, const ct_ch
         int status = ct_encoder_chunk_codes(worker->encoder, chunks, first + i, CT_URGENCY_BACKLOG,
                                             to->vector, tokens, error);
         if (status) return status;
+        ct_judge_chunk(judge, worker->encoder, message, chunks, first + i, to->vector, tokens);
         ct_code_make(to->vector, dimension, code);
         chunk->code = code;
         chunk->code_bytes = code_bytes;
@@ -68,14 +71,23 @@ static int embed_group(ct_worker *worker, const ct_pending *message, const ct_ch
         chunk->token_words = chunk->id_count * words;
         chunk->ids = words ? ids : NULL;
     }
-    return ct_store_put_chunks(worker->store, message->message_id, (int64_t)first, to->chunks, count,
-                               first + count == chunks->count, error);
+    ct_derived derived = {
+        .message_id = message->message_id,
+        .first_chunk = (int64_t)first,
+        .chunks = to->chunks,
+        .chunk_count = count,
+        .directives = judge->found,
+        .directive_count = judge->found_count,
+        .done = first + count == chunks->count,
+    };
+    return ct_store_put_derived(worker->store, &derived, error);
 }
 
 static int embed_message(ct_worker *worker, const ct_pending *message, ct_error *error) {
     int32_t dimension = ct_encoder_dimension(worker->encoder);
     size_t words = (size_t)ct_encoder_code_bits(worker->encoder) / 64;
     ct_chunks chunks;
+    ct_judge judge = {0};
     int status = ct_encoder_chunk(worker->encoder, message->role, message->text, message->text_bytes, 0,
                                   &chunks, error);
     if (status) return status;
@@ -85,16 +97,18 @@ static int embed_message(ct_worker *worker, const ct_pending *message, ct_error 
         .tokens = ct_alloc(GROUP_CHUNKS * chunks.window * words * sizeof *room.tokens),
     };
     if (!room.vector || !room.codes || !room.tokens) status = ct_fail_nomem(error);
+    if (!status) status = ct_judge_open(worker->encoder, message, &chunks, &judge, error);
     size_t first = (size_t)message->next_chunk < chunks.count ? (size_t)message->next_chunk : 0;
     while (!status && first < chunks.count) {
         if (atomic_load(&worker->newer) && first > (size_t)message->next_chunk) break; /* goes on later */
         size_t count = chunks.count - first < GROUP_CHUNKS ? chunks.count - first : GROUP_CHUNKS;
-        status = embed_group(worker, message, &chunks, first, count, &room, error);
+        status = embed_group(worker, message, &chunks, first, count, &room, &judge, error);
         first += count;
     }
     ct_free(room.vector);
     ct_free(room.codes);
     ct_free(room.tokens);
+    ct_judge_free(&judge);
     ct_chunks_free(&chunks);
     return status;
 }

@@ -126,7 +126,8 @@ static session_list *session_of(ct_index *index, int64_t session_id) {
     return list;
 }
 
-static void join(const ct_index *index, session_list *list, uint32_t before, uint32_t entry, uint32_t after) {
+static void join(const ct_index *index, session_list *list, uint32_t before, uint32_t entry,
+                 uint32_t after) {
     *before_of(index, entry) = before;
     *after_of(index, entry) = after;
     if (before != NO_ENTRY) *after_of(index, before) = entry;
@@ -253,7 +254,8 @@ static int validate_lists(const ct_index *index, ct_error *error) {
     size_t listed = 0;
     for (size_t l = 0; l < index->list_count; l++) {
         uint32_t after = NO_ENTRY;
-        for (uint32_t entry = index->lists[l].newest; entry != NO_ENTRY; after = entry, entry = *before_of(index, entry)) {
+        uint32_t entry = index->lists[l].newest;
+        for (; entry != NO_ENTRY; after = entry, entry = *before_of(index, entry)) {
             int64_t id = message_of(index, entry);
             int64_t session = index->blocks[entry / BLOCK_ENTRIES]->session_id[entry % BLOCK_ENTRIES];
             if (listed++ == index->latest.count || *after_of(index, entry) != after ||
@@ -323,7 +325,8 @@ size_t ct_index_neighbours(ct_index *index, int64_t message_id, int32_t before, 
     if (entry != NO_ENTRY) {
         uint32_t first = entry, previous;
         int32_t steps = 0;
-        for (; steps < before && (previous = *before_of(index, first)) != NO_ENTRY; steps++) first = previous;
+        for (; steps < before && (previous = *before_of(index, first)) != NO_ENTRY; steps++)
+            first = previous;
         for (; first != NO_ENTRY && steps >= -after; steps--, first = *after_of(index, first))
             message_ids[count++] = message_of(index, first);
     }

@@ -49,8 +49,10 @@ int ct_late_query_make(const float *vectors, size_t count, int32_t bits, ct_late
         ct_late_query_free(query);
         return ct_fail_nomem(error);
     }
-    for (size_t t = 0; t < count; t++)
-        query->factors[t] = quantize(vectors + t * (size_t)bits, (size_t)bits, query->planes + t * token_words);
+    for (size_t t = 0; t < count; t++) {
+        const float *vector = vectors + t * (size_t)bits;
+        query->factors[t] = quantize(vector, (size_t)bits, query->planes + t * token_words);
+    }
     *out = query;
     return CT_OK;
 }

@@ -5,16 +5,22 @@
 /* A score is how well the meaning matches, which is absolute, so that a query without an answer scores
  * low; and on top of it, in these shares, what speaks for one match against another of its kind. */
 #define LEXICAL_SHARE 0.10  /* BM25, relative to the best in the pool */
+#define FOREIGN_SHARE 2.0   /* more of its own words, for what the model does not know */
 #define SPEAKER_SHARE 0.05  /* the query names who said it */
 #define DATE_SHARE 0.05     /* it is from a time that the query names */
 #define QUESTION_SHARE 0.04 /* taken off: it only asks, and a query wants answers */
 
+/* Of the match in context, how much is the message's own: beside an answer stands many a "noted". */
+#define OWN_SHARE 0.2
+
 /* Without token codes the cosine of whole vectors stands in for the match of tokens. */
 static double meaning_of(const ct_candidate *candidate) {
-    return isnan(candidate->late) ? candidate->dense : candidate->late;
+    if (isnan(candidate->late)) return candidate->dense;
+    return (1 - OWN_SHARE) * candidate->late + OWN_SHARE * candidate->own;
 }
 
-void ct_fuse_score(ct_pool *pool) {
+void ct_fuse_score(ct_pool *pool, double fluency) {
+    double foreign_share = (1 - fluency) * FOREIGN_SHARE;
     double best_lexical = 0, best_meaning = 0;
     int any_meaning = 0;
     for (size_t i = 0; i < pool->count; i++) {
@@ -30,9 +36,9 @@ void ct_fuse_score(ct_pool *pool) {
         double meaning = meaning_of(of);
         /* What is not embedded yet is taken to mean as much as its words say. */
         if (isnan(meaning)) meaning = any_meaning ? own * best_meaning : own;
-        double score = meaning + LEXICAL_SHARE * fmax(own, around) + SPEAKER_SHARE * of->speaker +
-                       DATE_SHARE * of->date - QUESTION_SHARE * of->question;
-        /* A match below 0 says no more than "nothing in common". */
-        of->score = fmax(score, 0) / (1 + LEXICAL_SHARE + SPEAKER_SHARE + DATE_SHARE);
+        of->match =
+            meaning + LEXICAL_SHARE * fmax(own, around) + foreign_share * own - QUESTION_SHARE * of->question;
+        double score = of->match + SPEAKER_SHARE * of->speaker + DATE_SHARE * of->date;
+        of->score = score / (1 + LEXICAL_SHARE + foreign_share + SPEAKER_SHARE + DATE_SHARE);
     }
 }

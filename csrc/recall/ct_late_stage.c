@@ -30,6 +30,7 @@
  * small store cannot tell a rare word from a common one. */
 #define PRIOR_CHUNKS 300.0
 #define WEIGHT_LEAST 0.05
+#define WEIGHT_NAME 0.001f /* a query may be nothing but a name */
 
 typedef struct grain {
     size_t chunk;  /* place of its chunk */
@@ -108,7 +109,7 @@ static float rarity(double chunks, double total) {
     return (float)(weight > WEIGHT_LEAST ? weight : WEIGHT_LEAST);
 }
 
-static int weigh(late *state, const ct_query_tokens *query, ct_error *error) {
+static int weigh(late *state, const ct_query_tokens *query, const ct_speakers *speakers, ct_error *error) {
     const ct_recall_parts *parts = state->parts;
     size_t bits = (size_t)ct_encoder_code_bits(parts->encoder);
     float *vectors = NULL, sum = 0;
@@ -124,6 +125,7 @@ static int weigh(late *state, const ct_query_tokens *query, ct_error *error) {
         order[i].token = i;
         order[i].weight =
             rarity((double)counts[i] + PRIOR_CHUNKS * prior, (double)total + PRIOR_CHUNKS);
+        if (ct_speaker_is_name_token(speakers, query->ids[i])) order[i].weight = WEIGHT_NAME;
     }
     state->tokens = query->count;
     if (state->tokens > TOKENS_MAX) {
@@ -306,38 +308,58 @@ static int lay_out(late *state, const group *of, int64_t own, size_t *begin, siz
     return CT_OK;
 }
 
+/* Tokens of a message before one of its grains. */
+static int64_t place_of(const late *state, int64_t message_id, size_t of) {
+    const line *own = &state->lines[ct_id_map_get(&state->places, message_id, 0)];
+    size_t chunk = state->grains[of].chunk;
+    size_t within = (of - state->chunk_grains[0][chunk]) * GRAIN_TOKENS;
+    return (int64_t)((chunk - own->first) * ct_encoder_step(state->parts->encoder) + within);
+}
+
 static int score(late *state, const group *of, ct_candidate *candidate, ct_error *error) {
     size_t begin, end, stop;
     int status = lay_out(state, of, candidate->message_id, &begin, &end, error);
     if (status) return status;
     for (size_t start = begin; start < end; start = stop) {
         float best[TOKENS_MAX];
+        double best_match = -1;
+        size_t core = state->sequence[start]; /* the grain that the passage owes most to */
         size_t chunk = state->grains[state->sequence[start]].chunk;
         for (size_t t = 0; t < state->tokens; t++) best[t] = -1;
         for (stop = start; stop < end && stop < start + PASSAGE_GRAINS; stop++) {
             if (state->grains[state->sequence[stop]].chunk != chunk) break;
             lend(state, state->sequence[stop], 1, best);
+            double match = mean_of(state, state->matches + state->sequence[stop] * state->tokens);
+            if (match > best_match) {
+                best_match = match;
+                core = state->sequence[stop];
+            }
         }
         double alone = mean_of(state, best);
         lend_side(state, start - 1, start, -1, FROM_BEFORE, best);
         lend_side(state, stop, state->sequence_count - stop, 1, FROM_BEHIND, best);
         double together = mean_of(state, best);
-        if (!(candidate->own >= alone)) candidate->own = alone;
+        if (!(candidate->own >= alone)) {
+            candidate->own = alone;
+            candidate->passage = place_of(state, candidate->message_id, core);
+        }
         if (!(candidate->late >= together)) candidate->late = together;
     }
     return CT_OK;
 }
 
-int ct_late_stage_run(const ct_recall_parts *parts, const ct_query_tokens *query, int in_context,
-                      int64_t until_ms, ct_pool *pool, ct_error *error) {
+int ct_late_stage_run(const ct_recall_parts *parts, const ct_query_tokens *query,
+                      const ct_speakers *speakers, int in_context, int64_t until_ms, ct_pool *pool,
+                      ct_error *error) {
     late state = {.parts = parts};
     if (!query->count || !pool->count) return CT_OK;
-    int status = weigh(&state, query, error);
+    int status = weigh(&state, query, speakers, error);
     if (!status) status = gather(&state, in_context, until_ms, pool, error);
     if (!status)
         status = ct_store_read_codes(parts->store, state.chunk_ids, state.chunk_count,
                                      (size_t)ct_encoder_code_bits(parts->encoder) / 64, match_chunk,
                                      &state, error);
+    if (status == CT_NOMEM) ct_fail_nomem(error); /* match_chunk cannot say so */
     for (size_t i = 0; !status && i < pool->count; i++)
         status = score(&state, &state.groups[i], &pool->list[i], error);
     late_free(&state);

@@ -8,13 +8,16 @@
 
 #include "recall/ct_pool.h"
 #include "recall/ct_recall.h"
+#include "recall/ct_speaker.h"
 
 /* Messages before, and as many behind a message, that may count as its surroundings. */
 #define CT_LATE_REACH 4
 
-/* Give each candidate of the pool that is embedded its `late` and `own`.
+/* Give each candidate of the pool that is embedded its `late` and `own`.  Names of speakers do not
+ * count: who said a message is known better from its role.
  * in_context: 0 leaves the surroundings out.  until_ms: nothing from this time on is looked at. */
-int ct_late_stage_run(const ct_recall_parts *parts, const ct_query_tokens *query, int in_context,
-                      int64_t until_ms, ct_pool *pool, ct_error *error);
+int ct_late_stage_run(const ct_recall_parts *parts, const ct_query_tokens *query,
+                      const ct_speakers *speakers, int in_context, int64_t until_ms, ct_pool *pool,
+                      ct_error *error);
 
 #endif

@@ -22,7 +22,8 @@ ct_candidate *ct_pool_add(ct_pool *pool, int64_t message_id) {
     }
     if (ct_id_map_put(&pool->places, message_id, (uint32_t)pool->count)) return NULL;
     ct_candidate *added = &pool->list[pool->count++];
-    *added = (ct_candidate){.message_id = message_id, .dense = NAN, .lexical = NAN, .late = NAN, .own = NAN};
+    *added = (ct_candidate){.message_id = message_id, .dense = NAN, .lexical = NAN, .late = NAN, .own = NAN,
+                            .passage = -1};
     return added;
 }
 

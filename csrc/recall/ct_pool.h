@@ -10,9 +10,7 @@
 /* Scores are NaN where a stage says nothing. */
 typedef struct ct_candidate {
     int64_t message_id;
-    int64_t session_id; /* 0: not in the index yet */
-    int64_t role_id;
-    int64_t time_ms;
+    int64_t role_id; /* 0: not in the index yet */
     double dense;    /* cosine of the best chunk */
     double lexical;  /* BM25 */
     double late;     /* late interaction, with what stands around the message */
@@ -21,7 +19,10 @@ typedef struct ct_candidate {
     double speaker;  /* 1: the query names who said it */
     double date;     /* 0 to 1: how near to a time that the query names */
     double question; /* 0 to 1: how much of it asks rather than tells */
-    double score;
+    double match; /* what the score is made of without speaker and date */
+    double score; /* at most 1 */
+    int64_t passage; /* tokens before what matches best in it, the speaker's name included; -1: unknown */
+    int is_read;
 } ct_candidate;
 
 typedef struct ct_pool {

@@ -5,6 +5,9 @@
 /* Of a long text the beginning is looked at. */
 #define BYTES_MAX 4096
 
+/* Of any text the end is looked at for its last mark. */
+#define TAIL_BYTES 64
+
 typedef struct mark {
     const char *bytes;
     int asks;
@@ -40,4 +43,19 @@ double ct_question_share(const char *text, size_t bytes) {
     }
     total += sentence;
     return total ? (double)asked / (double)total : 0;
+}
+
+int ct_question_ends(const char *text, size_t bytes) {
+    size_t start = bytes > TAIL_BYTES ? bytes - TAIL_BYTES : 0;
+    int asked = 0;
+    for (size_t i = start; i < bytes; i++) {
+        const mark *found = mark_at(text + i, bytes - i);
+        if (found) {
+            if (*found->bytes != '\n') asked = found->asks;
+            i += strlen(found->bytes) - 1;
+        } else if (text[i] != ' ') {
+            asked = 0;
+        }
+    }
+    return asked;
 }

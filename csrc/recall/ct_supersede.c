@@ -305,7 +305,8 @@ int ct_supersede_run(const ct_recall_parts *parts, const ct_query *query, const 
             judge_codes(&state);
             status = note_links(&state, error);
         }
-        if (!status) rescore(&state);
+        /* A query that names a time may want what held then. */
+        if (!status && !query->date_count) rescore(&state);
     }
     judging_free(&state);
     return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ct.h"
+#include "simd/ct_simd_late.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -16,30 +17,6 @@ static int32_t dot_scalar(const int16_t *query, const int8_t *code, size_t dimen
     int32_t sum = 0;
     for (size_t i = 0; i < dimension; i++) sum += (int32_t)query[i] * code[i];
     return sum;
-}
-
-/* Inlined into each level's function, to be compiled for what that may use. */
-#define CT_INLINE static inline __attribute__((always_inline))
-
-CT_INLINE void late_by_pairs(const uint64_t *planes, size_t tokens, size_t words, const uint64_t *codes,
-                             size_t count, uint32_t *least) {
-    for (size_t t = 0; t < tokens; t++, planes += CT_LATE_PLANES * words) {
-        least[t] = UINT32_MAX;
-        for (size_t c = 0; c < count; c++) {
-            uint32_t sum = 0;
-            for (size_t p = CT_LATE_PLANES; p-- > 0;) {
-                sum *= 2;
-                for (size_t w = 0; w < words; w++)
-                    sum += (uint32_t)__builtin_popcountll(planes[p * words + w] ^ codes[c * words + w]);
-            }
-            if (sum < least[t]) least[t] = sum;
-        }
-    }
-}
-
-static void late_scalar(const uint64_t *planes, size_t tokens, size_t words, const uint64_t *codes,
-                        size_t count, uint32_t *least) {
-    late_by_pairs(planes, tokens, words, codes, count, least);
 }
 
 #if defined(__x86_64__)
@@ -74,58 +51,6 @@ __attribute__((target("avx512f,avx512bw"))) static int32_t dot_avx512(const int1
     return _mm512_reduce_add_epi32(_mm512_add_epi32(sum0, sum1));
 }
 
-/* The instruction that counts bits; a constant number of words unrolls the loops. */
-__attribute__((target("avx2,popcnt"))) static void late_avx2(const uint64_t *planes, size_t tokens,
-                                                             size_t words, const uint64_t *codes,
-                                                             size_t count, uint32_t *least) {
-    if (words == 3) late_by_pairs(planes, tokens, 3, codes, count, least);
-    else late_by_pairs(planes, tokens, words, codes, count, least);
-}
-
-/* Codes side by side in eight lanes: a tile holds some, word by word, and is read for every token. */
-#define TILE_CODES 64
-
-__attribute__((target("avx512f,avx512bw,avx512vpopcntdq"))) CT_INLINE __m512i
-late_lanes(const uint64_t *planes, size_t words, const uint64_t *tile) {
-    __m512i sum = _mm512_setzero_si512();
-    for (size_t p = CT_LATE_PLANES; p-- > 0;) {
-        sum = _mm512_add_epi64(sum, sum);
-        for (size_t w = 0; w < words; w++) {
-            __m512i differ = _mm512_xor_si512(_mm512_set1_epi64((int64_t)planes[p * words + w]),
-                                              _mm512_loadu_si512(tile + w * TILE_CODES));
-            sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(differ));
-        }
-    }
-    return sum;
-}
-
-__attribute__((target("avx512f,avx512bw,avx512vpopcntdq"))) CT_INLINE void
-late_by_lanes(const uint64_t *planes, size_t tokens, size_t words, const uint64_t *codes, size_t count,
-              uint32_t *least) {
-    uint64_t tile[16 * TILE_CODES];
-    for (size_t t = 0; t < tokens; t++) least[t] = UINT32_MAX;
-    for (size_t first = 0; first < count; first += TILE_CODES) {
-        size_t here = count - first < TILE_CODES ? count - first : TILE_CODES;
-        size_t lanes = (here + 7) / 8 * 8;
-        for (size_t c = 0; c < lanes; c++) /* the last code fills up */
-            for (size_t w = 0; w < words; w++)
-                tile[w * TILE_CODES + c] = codes[(first + (c < here ? c : here - 1)) * words + w];
-        for (size_t t = 0; t < tokens; t++) {
-            __m512i best = _mm512_set1_epi64(least[t]);
-            for (size_t c = 0; c < lanes; c += 8)
-                best = _mm512_min_epu64(best, late_lanes(planes + t * CT_LATE_PLANES * words, words, tile + c));
-            least[t] = (uint32_t)_mm512_reduce_min_epu64(best);
-        }
-    }
-}
-
-__attribute__((target("avx512f,avx512bw,avx512vpopcntdq"))) static void
-late_avx512(const uint64_t *planes, size_t tokens, size_t words, const uint64_t *codes, size_t count,
-            uint32_t *least) {
-    if (words == 3) late_by_lanes(planes, tokens, 3, codes, count, least);
-    else late_by_lanes(planes, tokens, words, codes, count, least);
-}
-
 static int has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"); }
 static int has_avx512(void) {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
@@ -147,32 +72,6 @@ static int32_t dot_neon(const int16_t *query, const int8_t *code, size_t dimensi
     }
     return vaddvq_s32(vaddq_s32(sum0, sum1));
 }
-
-/* Bytes of one word with their counts weighted stay below 15 * 8, so words add up in 16 bits. */
-CT_INLINE void late_by_bytes(const uint64_t *planes, size_t tokens, size_t words, const uint64_t *codes,
-                             size_t count, uint32_t *least) {
-    for (size_t t = 0; t < tokens; t++, planes += CT_LATE_PLANES * words) {
-        least[t] = UINT32_MAX;
-        for (size_t c = 0; c < count; c++) {
-            uint16x8_t sum = vdupq_n_u16(0);
-            for (size_t w = 0; w < words; w++) {
-                uint8x8_t code = vcreate_u8(codes[c * words + w]), bytes = vdup_n_u8(0);
-                for (size_t p = CT_LATE_PLANES; p-- > 0;)
-                    bytes = vadd_u8(vadd_u8(bytes, bytes),
-                                    vcnt_u8(veor_u8(vcreate_u8(planes[p * words + w]), code)));
-                sum = vaddw_u8(sum, bytes);
-            }
-            uint32_t found = vaddvq_u16(sum);
-            if (found < least[t]) least[t] = found;
-        }
-    }
-}
-
-static void late_neon(const uint64_t *planes, size_t tokens, size_t words, const uint64_t *codes,
-                      size_t count, uint32_t *least) {
-    if (words == 3) late_by_bytes(planes, tokens, 3, codes, count, least);
-    else late_by_bytes(planes, tokens, words, codes, count, least);
-}
 #endif
 
 static int always(void) { return 1; }
@@ -183,13 +82,13 @@ static const struct level {
     int (*supported)(void);
 } levels[] = {
 #if defined(__x86_64__)
-    {{"avx512vpopcntdq", dot_avx512, late_avx512}, has_popcnt512},
-    {{"avx512", dot_avx512, late_avx2}, has_avx512},
-    {{"avx2", dot_avx2, late_avx2}, has_avx2},
+    {{"avx512vpopcntdq", dot_avx512, ct_late_avx512}, has_popcnt512},
+    {{"avx512", dot_avx512, ct_late_avx2}, has_avx512},
+    {{"avx2", dot_avx2, ct_late_avx2}, has_avx2},
 #elif defined(__aarch64__)
-    {{"neon", dot_neon, late_neon}, always},
+    {{"neon", dot_neon, ct_late_neon}, always},
 #endif
-    {{"scalar", dot_scalar, late_scalar}, always},
+    {{"scalar", dot_scalar, ct_late_scalar}, always},
 };
 #define LEVEL_COUNT (sizeof levels / sizeof *levels)
 

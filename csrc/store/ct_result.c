@@ -51,6 +51,8 @@ size_t ct_result_count(const ct_result *result) { return result->count; }
 const ct_row *ct_result_rows(const ct_result *result) { return result->rows; }
 const ct_timings *ct_result_timings(const ct_result *result) { return &result->timings; }
 int64_t ct_result_pending(const ct_result *result) { return result->pending; }
+double ct_result_confidence(const ct_result *result) { return result->confidence; }
+const ct_result *ct_result_standing(const ct_result *result) { return result->standing; }
 
 void ct_result_free(ct_result *result) {
     if (!result) return;
@@ -59,6 +61,9 @@ void ct_result_free(ct_result *result) {
         result->strings = block->next;
         ct_free(block);
     }
+    ct_result_free(result->attached);
+    ct_free(result->ids);
+    ct_result_free(result->standing);
     ct_free(result->rows);
     ct_free(result->links);
     ct_free(result);

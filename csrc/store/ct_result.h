@@ -11,8 +11,12 @@ struct ct_result {
     size_t count;
     size_t capacity;
     ct_arena_block *strings;
+    int64_t *ids;        /* that rows name as duplicates, or NULL */
+    ct_result *attached; /* the rows that others name as before or after, or NULL */
     ct_timings timings;
     int64_t pending;
+    double confidence;
+    ct_result *standing; /* or NULL */
     int64_t *links; /* ids that rows point at, or NULL */
 };
 

@@ -1,11 +1,15 @@
 /* The tables, how they come to be, and whether a file is one of ours.
  *
  *   message   every message, as it was given
- *   words     FTS5 over role and text, contentless: postings only, the text is in message
+ *   words     FTS5 over role and text as ct_word_text gives them, contentless: postings only, the
+ *             text is in message.  Vowel signs (Mn, Mc) are part of a word, as Indic scripts need
+ *   vocabulary  in how many messages each word is; a view of words, it stores nothing
  *   pending   messages that are not embedded yet
  *   chunk     one code a window of a message: 4 bytes of scale, then one int8 a dimension
  *   token     the binary codes of a chunk's tokens; apart, since opening reads all of chunk
  *   term      in how many chunks a token stands; under id -1 how many chunks were counted
+ *   directive standing directives and what lifts one, each sentence once; `ended` is the time of the one
+ *             that took its place.  Ordered so that those in force are read newest first in one run
  *
  * Ids are never used again (AUTOINCREMENT), so that "id > last seen" finds everything new. */
 #include <stdio.h>
@@ -28,14 +32,20 @@ static const char schema[] =
     "CREATE INDEX message_session ON message(session_id);"
     "CREATE UNIQUE INDEX message_uid ON message(uid) WHERE uid IS NOT NULL;"
     "CREATE VIRTUAL TABLE words USING fts5(role, text, content='',"
-    " tokenize='porter unicode61 remove_diacritics 2');"
+    " tokenize='porter unicode61 remove_diacritics 2 categories ''" CT_CATEGORIES "''');"
+    "CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);"
     "CREATE TABLE pending(message_id INTEGER PRIMARY KEY, next_chunk INTEGER NOT NULL DEFAULT 0,"
     " tries INTEGER NOT NULL DEFAULT 0);"
     "CREATE TABLE chunk(id INTEGER PRIMARY KEY AUTOINCREMENT, message_id INTEGER NOT NULL,"
     " seq INTEGER NOT NULL, code BLOB NOT NULL);"
     "CREATE UNIQUE INDEX chunk_message ON chunk(message_id, seq);"
     "CREATE TABLE token(chunk_id INTEGER PRIMARY KEY, codes BLOB NOT NULL);"
-    "CREATE TABLE term(id INTEGER PRIMARY KEY, chunks INTEGER NOT NULL);";
+    "CREATE TABLE term(id INTEGER PRIMARY KEY, chunks INTEGER NOT NULL);"
+    "CREATE TABLE directive(ended INTEGER NOT NULL, time INTEGER NOT NULL, message_id INTEGER NOT NULL,"
+    " start INTEGER NOT NULL, bytes INTEGER NOT NULL, session_id INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " hash INTEGER NOT NULL, mean BLOB, PRIMARY KEY(ended, time, message_id, start)) WITHOUT ROWID;"
+    "CREATE UNIQUE INDEX directive_sentence ON directive(message_id, start);"
+    "CREATE INDEX directive_session ON directive(session_id, time);";
 
 static int read_number(ct_connection *connection, const char *sql, int64_t *out, ct_error *error) {
     sqlite3_stmt *statement = NULL;

@@ -2,6 +2,9 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "store/ct_fts.h"
+
+#define DIRECTIVE_COLUMNS "SELECT ended, time, message_id, start, bytes, kind, hash, mean FROM directive"
 
 static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -17,6 +20,13 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_MESSAGE_ADD] = "INSERT INTO message(time, session_id, role_id, text, source, metadata, uid)"
                            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [CT_SQL_WORDS_ADD] = "INSERT INTO words(rowid, role, text) VALUES(?1, ?2, ?3)",
+    [CT_SQL_WORD_COUNT] = "SELECT doc FROM vocabulary WHERE term = ?1",
+    [CT_SQL_PHRASE_COUNT] = "SELECT count(*) FROM words WHERE words MATCH ?1",
+    [CT_SQL_RANK] = "SELECT ct_rank(words, ?2) FROM words WHERE words MATCH ?1"
+                    " AND rowid BETWEEN ?3 AND ?4",
+    [CT_SQL_MESSAGE_KEYS] = "SELECT session_id, role_id, time FROM message WHERE id = ?1",
+    [CT_SQL_MESSAGE_LAST] = "SELECT max(id) FROM message",
+    [CT_SQL_MESSAGE_BOUNDS] = "SELECT min(id), max(id) FROM message WHERE session_id = ?1",
     [CT_SQL_PENDING_ADD] = "INSERT INTO pending(message_id) VALUES(?1)",
     [CT_SQL_MESSAGE_GET] =
         "SELECT message.id, time, session.name, role.name, text, source, metadata, uid FROM message"
@@ -41,6 +51,16 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_TERM_ADD] = "INSERT INTO term(id, chunks) VALUES(?1, 1)"
                         " ON CONFLICT(id) DO UPDATE SET chunks = chunks + 1",
     [CT_SQL_TERM_GET] = "SELECT chunks FROM term WHERE id = ?1",
+    [CT_SQL_DIRECTIVE_ADD] =
+        "INSERT OR IGNORE INTO directive(ended, time, message_id, start, bytes, session_id, kind, hash, mean)"
+        " SELECT ?2, time, id, ?3, ?4, session_id, ?5, ?6, ?7 FROM message WHERE id = ?1",
+    [CT_SQL_DIRECTIVE_END] = "UPDATE directive SET ended = ?3 WHERE message_id = ?1 AND start = ?2",
+    [CT_SQL_DIRECTIVE_STANDING] =
+        DIRECTIVE_COLUMNS " WHERE ended = ?3 AND time < ?1 ORDER BY time DESC LIMIT ?2",
+    [CT_SQL_DIRECTIVE_ENDED] =
+        DIRECTIVE_COLUMNS " WHERE ended >= ?1 AND ended < ?3 AND time < ?1 ORDER BY ended LIMIT ?2",
+    [CT_SQL_DIRECTIVE_SESSION] =
+        DIRECTIVE_COLUMNS " WHERE session_id = ?3 AND time < ?1 ORDER BY time DESC LIMIT ?2",
 };
 
 int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error *error) {
@@ -154,6 +174,7 @@ int ct_connection_open(ct_store *store, ct_connection *connection, int read_only
                           : full_sync ? "PRAGMA synchronous=FULL; PRAGMA foreign_keys=0"
                                       : "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=0";
     int status = ct_sql_run(connection, pragmas, "setting up a connection", error);
+    if (!status && read_only) status = ct_fts_register(connection, error);
     if (status) ct_connection_close(connection);
     return status;
 }

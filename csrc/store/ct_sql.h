@@ -22,6 +22,12 @@ typedef enum ct_statement {
     CT_SQL_UID_FIND,
     CT_SQL_MESSAGE_ADD,
     CT_SQL_WORDS_ADD,
+    CT_SQL_WORD_COUNT,
+    CT_SQL_PHRASE_COUNT,
+    CT_SQL_RANK,
+    CT_SQL_MESSAGE_LAST,
+    CT_SQL_MESSAGE_BOUNDS,
+    CT_SQL_MESSAGE_KEYS,
     CT_SQL_PENDING_ADD,
     CT_SQL_MESSAGE_GET,
     CT_SQL_PENDING_NEXT,
@@ -36,6 +42,11 @@ typedef enum ct_statement {
     CT_SQL_TOKENS_GET,
     CT_SQL_TERM_ADD,
     CT_SQL_TERM_GET,
+    CT_SQL_DIRECTIVE_ADD,
+    CT_SQL_DIRECTIVE_END,
+    CT_SQL_DIRECTIVE_STANDING,
+    CT_SQL_DIRECTIVE_ENDED,
+    CT_SQL_DIRECTIVE_SESSION,
     CT_SQL_STATEMENT_COUNT
 } ct_statement;
 
@@ -47,6 +58,24 @@ typedef struct ct_connection {
 } ct_connection;
 
 #define CT_READERS_MAX 4
+
+/* What is a letter to the full-text index: FTS5's own choice and vowel signs. */
+#define CT_CATEGORIES "L* N* Co Mn Mc"
+
+/* Lengths of messages in words, 0: not read yet. */
+#define CT_LENGTH_BLOCK 16384
+#define CT_LENGTH_BLOCKS 4096
+typedef struct ct_length_block {
+    _Atomic uint32_t words[CT_LENGTH_BLOCK];
+} ct_length_block;
+
+/* In how many messages a common word was, while `last` was the highest id. */
+#define CT_COUNTS 1024
+typedef struct ct_word_count {
+    uint64_t hash;
+    int64_t messages;
+    int64_t last;
+} ct_word_count;
 
 struct ct_store {
     char *path;
@@ -61,6 +90,9 @@ struct ct_store {
     ct_connection readers[CT_READERS_MAX];
     int readers_open;
     ct_connection *readers_free;
+    _Atomic(ct_length_block *) lengths[CT_LENGTH_BLOCKS]; /* of the first messages, by id */
+    pthread_mutex_t counts_mutex;
+    ct_word_count counts[CT_COUNTS]; /* by hash */
     _Atomic int log_pages; /* in the write-ahead log after the last commit of this process */
 };
 
@@ -99,6 +131,11 @@ void ct_reader_give(ct_store *store, ct_connection *reader);
     " AND (?4 IS NULL OR role_id IN (SELECT value FROM json_each(?4)))"            \
     " AND time >= ?5 AND time < ?6"
 int ct_sql_bind_filter(sqlite3_stmt *statement, const ct_bound_filter *filter, ct_error *error);
+
+/* Store directives of one message and end what they take the place of, or them, in the transaction that is
+ * open. */
+int ct_sql_put_directives(ct_connection *connection, int64_t message_id, const ct_new_directive *directives,
+                          size_t count, ct_error *error);
 
 /* Create or check the schema on the writer. */
 int ct_schema_prepare(ct_store *store, const ct_store_options *options, ct_error *error);

@@ -45,6 +45,7 @@ int ct_store_open(const ct_store_options *options, ct_store **out, ct_error *err
     pthread_mutex_init(&store->write_mutex, NULL);
     pthread_mutex_init(&store->reader_mutex, NULL);
     pthread_cond_init(&store->reader_returned, NULL);
+    pthread_mutex_init(&store->counts_mutex, NULL);
     store->durability = options->durability;
     store->busy_ms = options->busy_ms;
     store->path = ct_copy_string(options->path);
@@ -71,6 +72,8 @@ void ct_store_close(ct_store *store) {
     for (int i = 0; i < store->readers_open; i++) ct_connection_close(&store->readers[i]);
     ct_connection_close(&store->deriver);
     ct_connection_close(&store->writer);
+    for (int i = 0; i < CT_LENGTH_BLOCKS; i++) ct_free(store->lengths[i]);
+    pthread_mutex_destroy(&store->counts_mutex);
     pthread_cond_destroy(&store->reader_returned);
     pthread_mutex_destroy(&store->reader_mutex);
     pthread_mutex_destroy(&store->write_mutex);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "ct.h"
+#include "directive/ct_directive.h"
 
 #define CT_SCHEMA_VERSION 1
 
@@ -75,18 +76,23 @@ int ct_store_list(ct_store *store, const ct_bound_filter *filter, int64_t after,
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-/* A question has few words; of a pasted page the first ones stand for the rest. */
-#define CT_WORDS_MAX 64
+/* Different words that are looked at of a query; of a longer text the first ones. */
+#define CT_WORDS_MAX 256
+#define CT_PHRASES_MAX 8
+#define CT_PHRASE_BYTES 256
 
 typedef struct ct_lexical_hit {
     int64_t message_id;
     double score; /* BM25, higher is better */
 } ct_lexical_hit;
 
-/* A text's words as the full-text index splits and folds them (not stemmed), each once. */
+/* A query's words as the full-text index splits and folds them (not stemmed), each once, and its
+ * phrases: words that are meant as a whole, with a space between. */
 typedef struct ct_words {
     char *list[CT_WORDS_MAX];
     size_t count;
+    char *phrases[CT_PHRASES_MAX];
+    size_t phrase_count;
 } ct_words;
 
 int ct_store_split(ct_store *store, const char *text, size_t bytes, ct_words *out, ct_error *error);
@@ -121,10 +127,26 @@ typedef struct ct_new_chunk {
     size_t id_count;
 } ct_new_chunk;
 
-/* Store chunks of one message, in order; `done` ends its wait.  Chunks that are there already stay,
- * and are not counted again. */
-int ct_store_put_chunks(ct_store *store, int64_t message_id, int64_t first_chunk,
-                        const ct_new_chunk *chunks, size_t count, int done, ct_error *error);
+/* What is stored of a sentence that is a directive, or lifts one. */
+typedef struct ct_new_directive {
+    size_t start; /* in the text */
+    size_t bytes;
+    ct_directive_view view;
+} ct_new_directive;
+
+/* What comes of some chunks of one message, in order. */
+typedef struct ct_derived {
+    int64_t message_id;
+    int64_t first_chunk;
+    const ct_new_chunk *chunks;
+    size_t chunk_count;
+    const ct_new_directive *directives; /* that begin in them */
+    size_t directive_count;
+    int done; /* these are the last: the message waits no longer */
+} ct_derived;
+
+/* Store it, all or none.  What is there already stays and is not counted again. */
+int ct_store_put_derived(ct_store *store, const ct_derived *derived, ct_error *error);
 
 /* Count one failed attempt; after three the message is passed over until the next open. */
 int ct_store_mark_failed(ct_store *store, int64_t message_id, ct_error *error);
@@ -157,6 +179,32 @@ int ct_store_read_codes(ct_store *store, const int64_t *chunk_ids, size_t count,
 /* In how many chunks each token stands, and how many chunks were counted. */
 int ct_store_term_counts(ct_store *store, const int32_t *ids, size_t count, int64_t *counts,
                          int64_t *total, ct_error *error);
+
+/* ---- directives ---------------------------------------------------------------------------- */
+
+/* Most that are looked at, the newest, and of each session that a filter names. */
+#define CT_STANDING_MAX 256
+#define CT_STANDING_SESSION_MAX 96
+
+typedef struct ct_directive_row {
+    int64_t message_id;
+    int64_t time_ms;
+    size_t start;
+    size_t bytes;
+    ct_directive_view view;
+    int8_t *mean; /* of view, owned */
+} ct_directive_row;
+
+typedef struct ct_directives {
+    ct_directive_row *list; /* newest first */
+    size_t count;
+} ct_directives;
+
+/* Directives, and what lifts them, of the filter's sessions from before its `until`.  Without sessions:
+ * those in force.  With sessions what is in force is the caller's to find, since another session may
+ * have ended one.  Free with ct_directives_free. */
+int ct_store_directives(ct_store *store, const ct_bound_filter *filter, ct_directives *out, ct_error *error);
+void ct_directives_free(ct_directives *directives);
 
 /* Move committed pages from the log into the file when the log has grown; never blocks writers. */
 int ct_store_checkpoint(ct_store *store, ct_error *error);

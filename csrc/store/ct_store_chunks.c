@@ -96,17 +96,20 @@ static int update_pending(ct_connection *connection, ct_statement which, int64_t
     return ct_sql_do(connection, statement, "updating the backlog", error);
 }
 
-int ct_store_put_chunks(ct_store *store, int64_t message_id, int64_t first_chunk,
-                        const ct_new_chunk *chunks, size_t count, int done, ct_error *error) {
+int ct_store_put_derived(ct_store *store, const ct_derived *derived, ct_error *error) {
+    int64_t message_id = derived->message_id, next = derived->first_chunk + (int64_t)derived->chunk_count;
     ct_connection *connection = &store->deriver;
     pthread_mutex_lock(&store->write_mutex);
     int status = ct_sql_begin(connection, error);
     if (!status) {
-        for (size_t i = 0; !status && i < count; i++)
-            status = put_one(connection, message_id, first_chunk + (int64_t)i, &chunks[i], error);
+        for (size_t i = 0; !status && i < derived->chunk_count; i++)
+            status = put_one(connection, message_id, derived->first_chunk + (int64_t)i, &derived->chunks[i], error);
+        if (!status && derived->directive_count)
+            status = ct_sql_put_directives(connection, message_id, derived->directives, derived->directive_count,
+                                           error);
         if (!status)
-            status = update_pending(connection, done ? CT_SQL_PENDING_DONE : CT_SQL_PENDING_MOVE,
-                                    message_id, first_chunk + (int64_t)count, error);
+            status = update_pending(connection, derived->done ? CT_SQL_PENDING_DONE : CT_SQL_PENDING_MOVE,
+                                    message_id, next, error);
         status = ct_sql_end(connection, status, error);
     }
     pthread_mutex_unlock(&store->write_mutex);

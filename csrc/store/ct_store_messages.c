@@ -5,6 +5,7 @@
 #include "base/ct_error.h"
 #include "store/ct_result.h"
 #include "store/ct_sql.h"
+#include "text/ct_word_text.h"
 
 static void bind_text(sqlite3_stmt *statement, int index, const char *text) {
     if (text) sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
@@ -67,11 +68,24 @@ static int find_uid(ct_connection *connection, const ct_message_input *message, 
 static int add_words(ct_connection *connection, int64_t id, const ct_message_input *message,
                      ct_error *error) {
     sqlite3_stmt *statement = ct_sql_get(connection, CT_SQL_WORDS_ADD, error);
+    char *role = NULL, *text = NULL;
+    size_t role_bytes = 0, text_bytes = 0;
+    int status = CT_OK;
     if (!statement) return error->status;
+    if (ct_word_text(message->role, strlen(message->role), &role, &role_bytes) ||
+        ct_word_text(message->text, message->text_bytes, &text, &text_bytes)) {
+        status = ct_fail_nomem(error);
+        goto done;
+    }
     sqlite3_bind_int64(statement, 1, id);
-    bind_text(statement, 2, message->role);
-    sqlite3_bind_text64(statement, 3, message->text, message->text_bytes, SQLITE_STATIC, SQLITE_UTF8);
-    return ct_sql_do(connection, statement, "indexing words", error);
+    sqlite3_bind_text64(statement, 2, role, role_bytes, SQLITE_STATIC, SQLITE_UTF8);
+    sqlite3_bind_text64(statement, 3, text, text_bytes, SQLITE_STATIC, SQLITE_UTF8);
+    status = ct_sql_do(connection, statement, "indexing words", error);
+    sqlite3_clear_bindings(statement);
+done:
+    ct_free(role);
+    ct_free(text);
+    return status;
 }
 
 static int insert_one(ct_connection *connection, const ct_message_input *message, int64_t *id,

@@ -1,14 +1,22 @@
-/* Full-text search.  The query's words are found with FTS5's own tokenizer and quoted one by one, so
- * that no punctuation of a user can be query syntax, and a word splits in a query as it does in a
- * message. */
-#include <stdio.h>
-
+/* A query's words and phrases.  They are found with the preparation and the tokenizer of the full-text
+ * index, so that a word splits in a query as it does in a message, and no punctuation of a user can be
+ * query syntax. */
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "base/ct_utf8.h"
+#include "store/ct_fts.h"
 #include "store/ct_sql.h"
+#include "text/ct_word_text.h"
+
+/* Of a longer query (a pasted log) the beginning stands for the rest. */
+#define QUERY_BYTES 32768
 
 typedef struct splitting {
     ct_words *words;
+    char *phrase; /* where to write the words as a phrase, or NULL */
+    size_t phrase_bytes;
+    size_t phrase_words;
+    int pass; /* words of the phrase to leave out at its start */
     int nomem;
 } splitting;
 
@@ -19,7 +27,7 @@ static int keep_word(void *state, int flags, const char *token, int bytes, int s
     (void)start;
     (void)end;
     for (size_t i = 0; i < words->count; i++)
-        if (strlen(words->list[i]) == (size_t)bytes && memcmp(words->list[i], token, (size_t)bytes) == 0)
+        if (strncmp(words->list[i], token, (size_t)bytes) == 0 && words->list[i][bytes] == 0)
             return SQLITE_OK;
     if (words->count == CT_WORDS_MAX) return SQLITE_DONE;
     words->list[words->count] = ct_copy(token, (size_t)bytes);
@@ -29,40 +37,66 @@ static int keep_word(void *state, int flags, const char *token, int bytes, int s
     return SQLITE_OK;
 }
 
+static int keep_phrase_word(void *state, int flags, const char *token, int bytes, int start, int end) {
+    splitting *to = state;
+    (void)flags;
+    (void)start;
+    (void)end;
+    if (to->pass-- > 0) return SQLITE_OK;
+    if (to->phrase_bytes + (size_t)bytes + 1 > CT_PHRASE_BYTES) return SQLITE_DONE;
+    if (to->phrase_bytes) to->phrase[to->phrase_bytes++] = ' ';
+    memcpy(to->phrase + to->phrase_bytes, token, (size_t)bytes);
+    to->phrase_bytes += (size_t)bytes;
+    to->phrase_words++;
+    return SQLITE_OK;
+}
+
 void ct_words_free(ct_words *words) {
     for (size_t i = 0; i < words->count; i++) ct_free(words->list[i]);
-    words->count = 0;
+    for (size_t i = 0; i < words->phrase_count; i++) ct_free(words->phrases[i]);
+    words->count = words->phrase_count = 0;
 }
 
-static fts5_api *find_fts5(sqlite3 *db) {
-    fts5_api *api = NULL;
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT fts5(?1)", -1, &statement, NULL) == SQLITE_OK) {
-        sqlite3_bind_pointer(statement, 1, (void *)&api, "fts5_api_ptr", NULL);
-        sqlite3_step(statement);
+typedef int keeper(void *, int, const char *, int, int, int);
+
+static int tokenize(const ct_tokenizer *tokenizer, const char *text, size_t bytes, splitting *to,
+                    keeper *keep) {
+    char *prepared;
+    size_t prepared_bytes;
+    if (ct_word_text(text, bytes, &prepared, &prepared_bytes)) return SQLITE_NOMEM;
+    int code = tokenizer->methods.xTokenize(tokenizer->instance, to, FTS5_TOKENIZE_QUERY, prepared,
+                                            (int)prepared_bytes, keep);
+    ct_free(prepared);
+    return to->nomem ? SQLITE_NOMEM : code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static int split_phrases(const ct_tokenizer *tokenizer, const char *text, size_t bytes, ct_words *words) {
+    ct_span spans[CT_PHRASES_MAX];
+    char phrase[CT_PHRASE_BYTES];
+    size_t count = ct_word_spans(text, bytes, spans, CT_PHRASES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        splitting to = {.words = words, .phrase = phrase, .pass = spans[i].lone};
+        int code = tokenize(tokenizer, text + spans[i].start, spans[i].bytes, &to, keep_phrase_word);
+        if (code != SQLITE_OK) return code;
+        if (to.phrase_words < 2) continue;
+        words->phrases[words->phrase_count] = ct_copy(phrase, to.phrase_bytes);
+        if (!words->phrases[words->phrase_count]) return SQLITE_NOMEM;
+        words->phrase_count++;
     }
-    sqlite3_finalize(statement);
-    return api;
+    return SQLITE_OK;
 }
 
-static int split(ct_connection *reader, const char *text, size_t bytes, ct_words *out,
+static int split(ct_connection *reader, const char *text, size_t bytes, ct_words *words,
                  ct_error *error) {
-    const char *arguments[] = {"remove_diacritics", "2"};
-    fts5_tokenizer tokenizer;
-    void *state = NULL;
-    Fts5Tokenizer *instance = NULL;
-    splitting to = {.words = out};
-    fts5_api *api = find_fts5(reader->db);
-    if (!api) return ct_fail(error, CT_INTERNAL, "this SQLite was built without FTS5");
-    int code = api->xFindTokenizer(api, "unicode61", &state, &tokenizer);
-    if (code == SQLITE_OK) code = tokenizer.xCreate(state, arguments, 2, &instance);
-    if (code == SQLITE_OK)
-        code = tokenizer.xTokenize(instance, &to, FTS5_TOKENIZE_QUERY, text, (int)bytes, keep_word);
-    if (instance) tokenizer.xDelete(instance);
-    if (to.nomem || code == SQLITE_NOMEM) return ct_fail_nomem(error);
-    if (code != SQLITE_OK && code != SQLITE_DONE)
-        return ct_sql_fail(reader, code, "splitting the query", error);
-    return CT_OK;
+    ct_tokenizer tokenizer;
+    splitting to = {.words = words};
+    int status = ct_tokenizer_open(reader, 0, &tokenizer, error);
+    if (status) return status;
+    int code = tokenize(&tokenizer, text, bytes, &to, keep_word);
+    if (code == SQLITE_OK) code = split_phrases(&tokenizer, text, bytes, words);
+    ct_tokenizer_close(&tokenizer);
+    if (code == SQLITE_NOMEM) return ct_fail_nomem(error);
+    return code == SQLITE_OK ? CT_OK : ct_sql_fail(reader, code, "splitting the query", error);
 }
 
 int ct_store_split(ct_store *store, const char *text, size_t bytes, ct_words *out, ct_error *error) {
@@ -70,68 +104,9 @@ int ct_store_split(ct_store *store, const char *text, size_t bytes, ct_words *ou
     ct_words words = {.count = 0};
     int status = ct_reader_take(store, &reader, error);
     if (status) return status;
-    status = split(reader, text, bytes, &words, error);
+    status = split(reader, text, ct_utf8_floor(text, bytes, QUERY_BYTES), &words, error);
     ct_reader_give(store, reader);
     if (status) ct_words_free(&words);
     else *out = words;
-    return status;
-}
-
-/* "a" OR "b" OR ...  Tokens hold letters and digits only, so there is no quote to escape. */
-static char *join(const ct_words *words) {
-    size_t size = 1;
-    for (size_t i = 0; i < words->count; i++) size += strlen(words->list[i]) + 6;
-    char *expression = ct_alloc(size), *end = expression;
-    if (!expression) return NULL;
-    *end = 0;
-    for (size_t i = 0; i < words->count; i++)
-        end += snprintf(end, size - (size_t)(end - expression), "%s\"%s\"", i ? " OR " : "",
-                        words->list[i]);
-    return expression;
-}
-
-static int run(ct_connection *reader, const char *expression, const ct_bound_filter *filter,
-               ct_lexical_hit *hits, size_t capacity, size_t *count, ct_error *error) {
-    int filtered = filter->restrict_sessions || filter->restrict_roles || filter->since_ms != INT64_MIN ||
-                   filter->until_ms != INT64_MAX;
-    const char *sql =
-        filtered ? "SELECT words.rowid, rank FROM words JOIN message ON message.id = words.rowid"
-                   " WHERE words MATCH ?1 AND " CT_SQL_FILTER " ORDER BY rank LIMIT ?2"
-                 : "SELECT rowid, rank FROM words WHERE words MATCH ?1 ORDER BY rank LIMIT ?2";
-    sqlite3_stmt *statement = NULL;
-    int status = CT_OK;
-    int code = sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL);
-    if (code != SQLITE_OK) status = ct_sql_fail(reader, code, "searching words", error);
-    if (!status) {
-        sqlite3_bind_text(statement, 1, expression, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(statement, 2, (int64_t)capacity);
-        if (filtered) status = ct_sql_bind_filter(statement, filter, error);
-    }
-    while (!status && *count < capacity && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        hits[*count].message_id = sqlite3_column_int64(statement, 0);
-        hits[(*count)++].score = -sqlite3_column_double(statement, 1);
-    }
-    if (!status && code != SQLITE_DONE && code != SQLITE_ROW)
-        status = ct_sql_fail(reader, code, "searching words", error);
-    sqlite3_finalize(statement);
-    return status;
-}
-
-int ct_store_search(ct_store *store, const ct_words *words, const ct_bound_filter *filter,
-                    ct_lexical_hit *hits, size_t capacity, size_t *count, ct_error *error) {
-    size_t found = 0;
-    int status = CT_OK;
-    if (words->count > 0) {
-        ct_connection *reader;
-        char *expression = join(words);
-        if (!expression) return ct_fail_nomem(error);
-        status = ct_reader_take(store, &reader, error);
-        if (!status) {
-            status = run(reader, expression, filter, hits, capacity, &found, error);
-            ct_reader_give(store, reader);
-        }
-        ct_free(expression);
-    }
-    if (!status) *count = found;
     return status;
 }

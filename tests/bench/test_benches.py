@@ -67,6 +67,7 @@ def test_locomo(locomo: dict[str, dict[str, dict[str, float]]]) -> None:
         "3 open-domain",
         "4 single-hop",
         "5 adversarial",
+        "abstention",
     ]
     assert list(locomo[TOTAL]) == ROWS
     assert locomo[TOTAL]["engine"]["n"] == 4, "neither category 5 nor what has no evidence"
@@ -99,8 +100,8 @@ def test_locomo_as_it_is_published(run_bench: RunBench) -> None:
 
 def test_longmemeval(run_bench: RunBench) -> None:
     found = run_bench("quality.py", "--format", "longmemeval", DATA / "longmemeval")
-    assert found["configuration"]["questions"] == 2, "those without an answer are left out"
-    assert found["configuration"]["turns"] == 4 + 6, "neither the repeated nor the empty turns"
+    assert found["configuration"]["questions"] == 3
+    assert found["configuration"]["turns"] == 4 + 6 + 2, "neither the repeated nor the empty turns"
     groups = found["groups"]
     assert list(groups)[:2] == ["sessions, all questions", "turns, all questions"]
     for row in ("engine", "dense only"):

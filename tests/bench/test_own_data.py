@@ -153,3 +153,19 @@ def test_every_text_is_in_its_language(languages: ModuleType, code: str, script:
         letters = [char for char in text.lower() if char.isalpha()]
         share = len(re.findall(script, text.lower())) / len(letters)
         assert share > 0.25, text
+
+
+def test_directives_are_well_formed(part) -> None:
+    directives = part("directives")
+    items, pairs = directives.items(), directives.pairs()
+    assert len({item["id"] for item in items}) == len(items)
+    assert len({item["text"] for item in items}) == len(items)
+    having = [item for item in items if item["directives"]]
+    assert len(having) >= 250
+    assert len(items) - len(having) >= 500
+    for item in items:
+        assert all(sentence in item["text"] for sentence in item["directives"])
+    for split in ("dev", "test"):
+        assert abs(2 * sum(item["split"] == split for item in items) - len(items)) < 20
+        assert sum(pair["split"] == split for pair in pairs) >= 20
+    assert {pair["kind"] for pair in pairs} == {"replaced", "withdrawn", "both"}

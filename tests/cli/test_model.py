@@ -1,4 +1,4 @@
-"""`cortext model`: list, get, verify; the network is a server in this process."""
+"""`cortext model`: list, get, verify, basis; the network is a server in this process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cortext.models import registry
+from cortext.models import basis, load, registry
 
 BUNDLED = registry.known()[0]
 REPOSITORY, FILE = "someone/small-model", "small-q8_0.gguf"
@@ -155,3 +155,35 @@ def test_commands_say_what_is_wrong_with_the_model(
     not_a_model = tmp_path / "x.gguf"
     not_a_model.write_bytes(b"GGUF" * 100)
     assert "x.gguf" in fails(1, "recall", store, "x", CORTEXT_MODEL=str(not_a_model))
+
+
+@pytest.mark.slow
+def test_basis(run: Callable, tmp_path: Path) -> None:
+    """Another model's own; the weights are the bundled ones, so the axes are too."""
+    bundled = registry.installed(BUNDLED)
+    assert bundled is not None
+    data = bytearray(bundled.read_bytes())
+    data[data.index(b"Sentence embeddings; mean")] ^= 0x20
+    path = tmp_path / "other.gguf"
+    path.write_bytes(data)
+    target = path.with_suffix(".basis")
+    target.write_bytes(b"something")
+    result = run("model", "basis", str(path))
+    assert result.returncode == 1
+    assert "--force" in result.stderr
+    assert target.read_bytes() == b"something"
+    result = run("model", "basis", str(path), "--force")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{target}\n", "")
+    made = basis.read(
+        target, model_sha256=hashlib.sha256(data).hexdigest(), dimension=BUNDLED.dimension
+    )
+    kept = basis.unpack(bundled.with_suffix(".basis").read_bytes())
+    assert ((made.rotation @ kept.rotation.T) ** 2).sum() / made.bits > 0.998
+    assert (made.prior == kept.prior).all()
+    assert load(path).fingerprint.endswith(":" + made.sha256[:8])
+
+
+def test_basis_of_the_bundled_model(run: Callable) -> None:
+    result = run("model", "basis", BUNDLED.name, "--force")
+    assert result.returncode == 1
+    assert "comes with its token basis" in result.stderr

@@ -6,11 +6,12 @@ import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cortext
 from cortext import InternalError, _native
-from cortext.models import Model
+from cortext.models import Model, llama
 
 MOST = 400
 
@@ -60,8 +61,62 @@ def test_calls(path: Path, model: Model) -> None:
         fail_each(lambda: mem.messages(session="default"))
         fail_each(lambda: mem.embed(["one text"]))
         fail_each(lambda: mem.model.tokenize("one text"))
+        assert fail_each(lambda: mem.model.handle.query("one text " * 300)) > 4
         assert mem.flush(60)
-        assert len(mem.recall("garage code", limit=100).hits) == mem.stats().messages
+        assert len(mem.recall("garage code", limit=100, collapse=False)) == mem.stats().messages
+
+
+def test_packing(path: Path, model: Model) -> None:
+    with cortext.open(path, model=model) as mem:
+        for i in range(50):
+            mem.ingest("What was the code of the garage again?", session=str(i))
+            mem.ingest(f"It was {i % 9}.", session=str(i), role="assistant")
+        mem.ingest("The garage code is in the folder. " * 300)
+        mem.flush()
+
+        def recall() -> cortext.Recall:
+            return mem.recall("garage code in the folder", limit=20, budget_tokens=1000, wait_ms=0)
+
+        assert fail_each(recall) > 30
+        hits = recall().hits
+        assert any(hit.excerpt for hit in hits)
+        assert any(hit.duplicates for hit in hits)
+        assert any(hit.before for hit in mem.recall("it was 7", limit=1))
+
+
+def test_loading_a_model(model: Model) -> None:
+    assert model.basis is not None
+    token_basis = _native.TokenBasis(
+        mean=model.basis.mean, rotation=model.basis.rotation, prior=model.basis.prior
+    )
+
+    def make() -> None:
+        binding = llama.load(model.path, context=256, threads=1, wordpiece=True)
+        try:
+            _native.EncoderHandle(
+                binding,
+                fingerprint="f",
+                query_prefix="",
+                passage_prefix="",
+                pooling=_native.PoolingType.MEAN,
+                context=256,
+                overlap=32,
+                wordpiece=True,
+                basis=token_basis,
+                cache_path=None,
+            )
+        except InternalError:
+            llama.release(binding)
+            raise
+
+    assert fail_each(make) > 10
+
+
+def test_late_scores() -> None:
+    vectors = np.ones((2, 192), dtype=np.float32)
+    codes = np.ones((5, 3), dtype=np.uint64)
+    counts = np.array([5], dtype=np.uintp)
+    assert fail_each(lambda: _native.late_scores(vectors, codes, counts)) == 4
 
 
 def test_embedding_thread_recovers(path: Path, model: Model) -> None:
@@ -69,7 +124,7 @@ def test_embedding_thread_recovers(path: Path, model: Model) -> None:
         for n in range(1, 60):
             with contextlib.suppress(InternalError):  # the fault may hit this call instead
                 mem.ingest(f"message {n}", uid=str(n))
-            _native.fail_allocation(n % 12 + 1)
+            _native.fail_allocation(n % 16 + 1)
         _native.fail_allocation(0)
         for n in range(1, 60):
             mem.ingest(f"message {n}", uid=str(n))

@@ -18,6 +18,11 @@ static int ignore(void *state, const ct_chunk_row *row) {
     return 0;
 }
 
+static int ignore_codes(void *state, size_t place, const uint64_t *codes, size_t count) {
+    for (size_t i = 0; i < count; i++) *(uint64_t *)state += codes[i] + place;
+    return 0;
+}
+
 static void make_good(const char *path) {
     ct_store_options with = options;
     ct_error error = {0};
@@ -65,6 +70,12 @@ static void read_all(const char *path) {
         if (!ct_store_split(store, "garage code", 11, &words, &error))
             ct_store_search(store, &words, &bound, hits, 8, &count, &error);
     }
+    const int64_t chunks[3] = {1, 5, 2};
+    const int32_t ids[2] = {7, 1};
+    int64_t counts[2], total;
+    uint64_t mixed = 0;
+    ct_store_read_codes(store, chunks, 3, 1, ignore_codes, &mixed, &error);
+    ct_store_term_counts(store, ids, 2, counts, &total, &error);
     if (!ct_store_next_pending(store, &pending, &error)) ct_pending_free(&pending);
     ct_store_stats(store, &stats, &error);
     ct_words_free(&words);

@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${1:-30}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(text statement store)
+[ ${#targets[@]} -gt 0 ] || targets=(text fold statement store)
 folder=${CORTEXT_FUZZ_DIR:-$(mktemp -d)}
 
 for target in "${targets[@]}"; do
@@ -16,9 +16,10 @@ for target in "${targets[@]}"; do
     mkdir -p "$folder/$target"
     sources=(csrc/base/*.c)
     case $target in
-    text) sources+=(csrc/encoder/ct_wordpiece_text.c) ;;
+    text) sources+=(csrc/encoder/ct_wordpiece_text.c csrc/text/*.c) ;;
+    fold) sources+=(csrc/recall/ct_fold.c csrc/recall/ct_question.c) ;;
     statement) sources+=(csrc/recall/ct_statement.c csrc/recall/ct_lexical.c) ;;
-    store) sources+=(csrc/store/*.c) ;;
+    store) sources+=(csrc/store/*.c csrc/text/*.c) ;;
     esac
     clang -g -O1 -std=c11 -D_GNU_SOURCE -Icsrc -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=all "tests/fuzz/fuzz_$target.c" "${sources[@]}" \

@@ -24,7 +24,14 @@ PYTHON_ORDER = [
     {"cli"},
     {"__init__", "__main__"},
 ]
-C_ORDER = [{"ct.h"}, {"base"}, {"simd"}, {"store", "encoder", "index"}, {"recall"}, {"engine"}]
+C_ORDER = [
+    {"ct.h"},
+    {"base"},
+    {"simd", "text", "directive"},
+    {"store", "encoder", "index"},
+    {"recall"},
+    {"engine"},
+]
 
 # What only one part may import, so that the rest can be read without knowing it.
 PYTHON_OWNERS = {

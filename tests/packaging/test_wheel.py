@@ -97,7 +97,7 @@ def test_wheel_carries_every_module_and_all_data(wheel: zipfile.ZipFile) -> None
     wanted |= {
         f"cortext/models/bundled/{path.name}"
         for path in (ROOT / "models").iterdir()
-        if path.suffix in {".basis", ".gguf", ".json"}
+        if path.suffix in {".basis", ".gguf", ".json", ".probe"}
     }
     wanted |= {f"{NAME}.dist-info/licenses/{name}" for name in ("LICENSE", "NOTICE")}
     wanted |= {"cortext/_native/_core.abi3.so", "cortext/models/bundled/__init__.py"}
@@ -114,7 +114,7 @@ def test_wheel_carries_nothing_else(wheel: zipfile.ZipFile) -> None:
 
 def test_bundled_files_are_unchanged(wheel: zipfile.ZipFile) -> None:
     for path in (ROOT / "models").iterdir():
-        if path.suffix in {".basis", ".gguf", ".json"}:
+        if path.suffix in {".basis", ".gguf", ".json", ".probe"}:
             assert wheel.read(f"cortext/models/bundled/{path.name}") == path.read_bytes()
 
 
@@ -140,7 +140,8 @@ def test_sdist_carries_what_building_and_testing_need(built: Path) -> None:
         path.relative_to(ROOT).as_posix()
         for top in ("bench", "csrc", "models", "requirements", "tests")
         for path in (ROOT / top).rglob("*")
-        if path.is_file() and path.suffix in {".c", ".h", ".py", ".json", ".gguf", ".basis", ".lock", ".db"}
+        if path.is_file()
+        and path.suffix in {".c", ".h", ".py", ".json", ".gguf", ".basis", ".probe", ".lock", ".db"}
     }
     wanted |= {"CHANGELOG.md", "LICENSE", "NOTICE", "README.md", "pyproject.toml", "setup.py"}
     assert wanted <= names

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import cortext
 from cortext import Engine, InputError, Message, _native
+from cortext.engine import STAGES, Stage
 from cortext.models import Model
 
 SUBJECTS = [
@@ -106,7 +107,9 @@ def test_dense_search_is_exact_under_any_filter(
 ) -> None:
     vectors = oracle.vectors
     _native.force_simd(level)
-    hits = filled.recall(query, limit=limit, stages=["dense"], explain=True, **chosen).hits
+    hits = filled.recall(
+        query, limit=limit, stages=["dense"], explain=True, collapse=False, **chosen
+    ).hits
     passing = {m.id for m in oracle.messages if passes(m, chosen)}
     assert len(hits) == min(limit, len(passing)), "k results whenever k exist"
     assert len({h.id for h in hits}) == len(hits)
@@ -134,12 +137,16 @@ def test_words_and_listing_respect_any_filter(
 ) -> None:
     passing = [m for m in oracle.messages if passes(m, chosen)]
     assert filled.messages(limit=10_000, **chosen) == passing
+    chosen["collapse"] = False
     hits = filled.recall("dentist lease", limit=limit, stages=["lexical"], **chosen).hits
     holding = {m.id for m in passing if "dentist" in m.text or "lease" in m.text}
     assert len(hits) == min(limit, len(holding))
     assert {h.id for h in hits} <= holding
-    both = filled.recall("dentist lease", limit=limit, **chosen).hits
+    whole: list[Stage] = [stage for stage in STAGES if stage != "cut"]
+    both = filled.recall("dentist lease", limit=limit, stages=whole, **chosen).hits
     assert len(both) == min(limit, len(passing))
+    ended = filled.recall("dentist lease", limit=limit, **chosen).hits
+    assert [h.id for h in ended] == [h.id for h in both[: len(ended)]]
     assert [h.score for h in both] == sorted((h.score for h in both), reverse=True)
     assert all(0 <= h.score <= 1 for h in both)
 

@@ -116,7 +116,7 @@ def test_a_value_that_comes_back(mem: cortext.Engine) -> None:
     second = mem.ingest(VALUES[1][1], time=START + MINUTE)
     third = mem.ingest(VALUES[0][1], time=START + 2 * MINUTE)
     assert mem.flush(60)
-    hits = {hit.id: hit for hit in mem.recall(ASK)}
+    hits = {hit.id: hit for hit in mem.recall(ASK, collapse=False)}
     assert hits[first].superseded_by == (second,)
     assert hits[second].superseded_by == (third,)
     assert hits[third].superseded_by == ()

@@ -1,0 +1,72 @@
+"""Parts of the core that Python does not bind, built as a library of their own for tests.
+
+What is declared to cffi is the headers themselves, so that a test cannot call by an old one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from cffi import FFI
+
+ROOT = Path(__file__).resolve().parents[2]
+CSRC = ROOT / "csrc"
+FOLDERS = ("base", "simd", "text", "directive", "store", "index")
+HEADERS = (
+    "ct.h",
+    "directive/ct_directive.h",
+    "index/ct_index.h",
+    "index/ct_late.h",
+    "store/ct_store.h",
+    "store/ct_vector_store.h",
+)
+
+
+def declarations() -> str:
+    """Return the headers without what is the preprocessor's, but for constants."""
+    lines = "\n".join((CSRC / name).read_text(encoding="utf-8") for name in HEADERS).split("\n")
+    constant = re.compile(r"#define \w+ \d+$")
+    return "\n".join(line for line in lines if not line.startswith("#") or constant.match(line))
+
+
+class CoreError(Exception):
+    """A status of the core."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Internals:
+    """The library; calls that fail raise `error`."""
+
+    error = CoreError
+
+    def __init__(self, folder: Path) -> None:
+        compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+        target = folder / "internals.so"
+        sources = [str(path) for name in FOLDERS for path in sorted((CSRC / name).glob("*.c"))]
+        subprocess.run(
+            [
+                *(*compiler, "-shared", "-fPIC", "-O1", "-std=c11", "-D_GNU_SOURCE"),
+                *(f"-I{CSRC}", "-o", str(target), *sources, "-lsqlite3", "-lpthread", "-lm"),
+            ],
+            check=True,
+        )
+        self.ffi: Any = FFI()
+        self.ffi.cdef(declarations())
+        self.lib: Any = self.ffi.dlopen(str(target))
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a function whose last parameter is a ct_error."""
+        error = self.ffi.new("ct_error *")
+        status = getattr(self.lib, name)(*arguments, error)
+        if status:
+            assert error.status == status
+            raise CoreError(status, self.ffi.string(error.message).decode())
