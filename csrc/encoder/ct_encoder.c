@@ -405,7 +405,7 @@ int ct_encoder_chunk_codes(ct_encoder *encoder, const ct_chunks *chunks, size_t 
 /* Ids at the start of a query that are the prefix's. */
 static size_t prefix_of(const ct_encoder *encoder, const ct_chunks *chunks) {
     size_t count = encoder->prefix_count;
-    if (count > chunks->window || count > chunks->id_count) return 0;
+    if (!count || count > chunks->window || count > chunks->id_count) return 0;
     return memcmp(chunks->ids, encoder->prefix, count * sizeof *chunks->ids) ? 0 : count;
 }
 
