@@ -173,7 +173,7 @@ def encode(model: Model, messages: Sequence[str], queries: Sequence[str], result
 
 def recall(engine: cortext.Engine, queries: Sequence[str], results: Results) -> None:
     """Ask each question once; the parts are the engine's own timings."""
-    names = ("encode", "dense", "lexical", "fetch")
+    names = ("encode", "dense", "lexical", "late", "fetch")
     parts: dict[str, list[float]] = {name: [] for name in names}
     whole: list[float] = []
     search: list[float] = []
