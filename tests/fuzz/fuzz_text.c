@@ -16,7 +16,7 @@ static void check_words(const char *text, size_t size) {
     size_t bytes = 0;
     ct_span spans[4];
     if (ct_word_text(text, size, &out, &bytes)) abort();
-    if (bytes > 3 * size) abort();
+    if (bytes > 4 * size) abort();
     if (ct_utf8_check(out, bytes) == CT_UTF8_MALFORMED) abort();
     ct_free(out);
     size_t count = ct_word_spans(text, size, spans, 4);
