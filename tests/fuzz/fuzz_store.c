@@ -43,7 +43,8 @@ static void make_good(const char *path) {
         uint64_t tokens[3] = {1, 2, 3};
         int32_t ids[3] = {7, i, 7};
         ct_new_chunk chunk = {code, sizeof code, tokens, 3, ids, 3};
-        if (i % 3 && ct_store_put_chunks(store, id, 0, &chunk, 1, 1, &error)) abort();
+        ct_derived derived = {.message_id = id, .chunks = &chunk, .chunk_count = 1, .done = 1};
+        if (i % 3 && ct_store_put_derived(store, &derived, &error)) abort();
     }
     ct_store_close(store);
 }
