@@ -5,9 +5,9 @@
 /* Logistic curves, fitted on questions with an answer against the same with their evidence taken out,
  * and against questions that ascribe to one speaker what another said. */
 #define MATCH_SLOPE 15.0
-#define MATCH_MIDDLE 0.42
+#define MATCH_MIDDLE 0.40
 #define LEAD_SLOPE 20.0 /* the named speaker's best match less the best of all others' */
-#define SHARE_SLOPE 2.5 /* the named speaker's share of the best matches, less a half */
+#define SHARE_SLOPE 3.5 /* the named speaker's share of the best matches, less a half */
 #define SPEAKER_BASE 0.6
 #define BEST 5
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ct_utf8.h"
 #include "store/ct_store.h"
 #include "text/ct_word_text.h"
 
@@ -54,14 +55,13 @@ int ct_fluency_of(ct_encoder *encoder, const char *text, size_t bytes, double *o
     double tokens = 0, known = 0;
     int status = CT_OK;
     ct_span spans[CT_PHRASES_MAX];
-    if (bytes > BYTES_MAX) bytes = BYTES_MAX;
+    bytes = ct_utf8_floor(text, bytes, BYTES_MAX);
     size_t span_count = ct_word_spans(text, bytes, spans, CT_PHRASES_MAX);
     for (size_t start = 0; !status && start < bytes;) {
         size_t end = start;
         while (end < bytes && !is_border(text[end])) end++;
-        if (end < bytes || bytes < BYTES_MAX)
-            status = add_word(encoder, text + start, end - start,
-                              is_literal(spans, span_count, start, end), &tokens, &known, error);
+        status = add_word(encoder, text + start, end - start, is_literal(spans, span_count, start, end),
+                          &tokens, &known, error);
         start = end + 1;
     }
     if (!status) *out = tokens > 0 ? known / tokens : 1;

@@ -36,9 +36,8 @@ void ct_fuse_score(ct_pool *pool, double fluency) {
         double meaning = meaning_of(of);
         /* What is not embedded yet is taken to mean as much as its words say. */
         if (isnan(meaning)) meaning = any_meaning ? own * best_meaning : own;
-        of->match =
-            meaning + LEXICAL_SHARE * fmax(own, around) + foreign_share * own - QUESTION_SHARE * of->question;
-        double score = of->match + SPEAKER_SHARE * of->speaker + DATE_SHARE * of->date;
+        of->match = meaning + LEXICAL_SHARE * fmax(own, around) - QUESTION_SHARE * of->question;
+        double score = of->match + foreign_share * own + SPEAKER_SHARE * of->speaker + DATE_SHARE * of->date;
         of->score = score / (1 + LEXICAL_SHARE + foreign_share + SPEAKER_SHARE + DATE_SHARE);
     }
 }

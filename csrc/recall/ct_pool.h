@@ -19,7 +19,7 @@ typedef struct ct_candidate {
     double speaker;  /* 1: the query names who said it */
     double date;     /* 0 to 1: how near to a time that the query names */
     double question; /* 0 to 1: how much of it asks rather than tells */
-    double match; /* what the score is made of without speaker and date */
+    double match; /* the absolute part of the score: without speaker, date and foreign words */
     double score; /* at most 1 */
     int64_t passage; /* tokens before what matches best in it, the speaker's name included; -1: unknown */
     int is_read;

@@ -161,3 +161,16 @@ def test_what_is_meant_to_the_letter_is_found_to_the_letter(mem: Engine) -> None
         assert order(mem, f"where do we set {name}?")[0] == place
     fill(mem, {"text": "commit 9f31c2a7be0d4478aa10 by Lena", "session": "git"})
     assert order(mem, "who wrote 9f31c2a7?")[0] == 5
+
+
+def test_an_identifier_that_nobody_wrote_is_no_answer(mem: Engine) -> None:
+    fill(mem, *talk(40), {"text": "commit 9f31c2a7be0d4478aa10 by Lena", "session": "git"})
+    known = mem.recall("who wrote commit 9f31c2a7be0d4478aa10?").confidence
+    unknown = mem.recall("who fixed 0x80070057-beef something?").confidence
+    assert unknown < 0.5 < known, "its common words match, and lead for want of others"
+
+
+def test_a_long_query_without_spaces_is_judged_by_its_letters(mem: Engine) -> None:
+    fill(mem, *talk(5), {"text": "\u9375\u306f\u9752\u3044\u7bb1\u306e\u4e2d", "session": "ja"})
+    long = "\u9375\u306f\u9752\u3044\u7bb1\u306e\u4e2d" * 150
+    assert mem.recall(long).hits[0].session == "ja"
