@@ -6,18 +6,35 @@
 #ifndef CT_LATE_STAGE_H
 #define CT_LATE_STAGE_H
 
+#include "recall/ct_grains.h"
 #include "recall/ct_pool.h"
-#include "recall/ct_recall.h"
-#include "recall/ct_speaker.h"
 
 /* Messages before, and as many behind a message, that may count as its surroundings. */
 #define CT_LATE_REACH 4
 
-/* Give each candidate of the pool that is embedded its `late` and `own`.  Names of speakers do not
- * count: who said a message is known better from its role.
- * in_context: 0 leaves the surroundings out.  until_ms: nothing from this time on is looked at. */
-int ct_late_stage_run(const ct_recall_parts *parts, const ct_query_tokens *query,
-                      const ct_speakers *speakers, int in_context, int64_t until_ms, ct_pool *pool,
-                      ct_error *error);
+/* What was read serves until the end of the recall. */
+typedef struct ct_late_stage {
+    ct_token_query query;
+    ct_grains grains;
+    int64_t until_ms;
+
+    size_t *sequence; /* the grains of a message and its surroundings, in order */
+    size_t sequence_count;
+    size_t sequence_capacity;
+} ct_late_stage;
+
+/* until_ms: nothing from this time on is looked at.  Nothing to do when tokens are none. */
+int ct_late_stage_begin(const ct_recall_parts *parts, const ct_query_tokens *tokens,
+                        const ct_speakers *speakers, int64_t until_ms, ct_late_stage *out,
+                        ct_error *error);
+
+/* Give each candidate that is embedded, and has none yet, its match by itself: `own`, and `late`. */
+int ct_late_stage_match(ct_late_stage *stage, ct_pool *pool, ct_error *error);
+
+/* Give these candidates the match in context, where it is not known: `late`. */
+int ct_late_stage_look_around(ct_late_stage *stage, ct_pool *pool, const int64_t *message_ids, size_t count,
+                              ct_error *error);
+
+void ct_late_stage_free(ct_late_stage *stage);
 
 #endif

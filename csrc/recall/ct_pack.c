@@ -316,7 +316,9 @@ static int attach_side(chooser *to, taken *hit, int64_t id, int side, int64_t op
     ct_index_message about;
     cost of;
     if (ct_id_map_get(&to->known, id, UNKNOWN) != UNKNOWN) return CT_OK;
-    if (!ct_index_find(parts->index, id, &about) || !ct_recall_passes(to->pack->filter, &about)) return CT_OK;
+    if (!ct_index_find(parts->index, id, &about) ||
+        !ct_bound_filter_passes(to->pack->filter, about.session_id, about.role_id, about.time_ms))
+        return CT_OK;
     if (!*attached && !(*attached = ct_result_new())) return ct_fail_nomem(error);
     int status = ct_store_get(parts->store, &id, 1, *attached, error);
     if (status) return status;

@@ -13,7 +13,7 @@
 
 #include "recall/ct_fold.h"
 #include "recall/ct_pool.h"
-#include "recall/ct_recall.h"
+#include "recall/ct_parts.h"
 #include "store/ct_result.h"
 
 /* Messages of which one is shown. */

@@ -13,8 +13,8 @@ typedef struct ct_candidate {
     int64_t role_id; /* 0: not in the index yet */
     double dense;    /* cosine of the best chunk */
     double lexical;  /* BM25 */
-    double late;     /* late interaction, with what stands around the message */
-    double own;      /* the same without */
+    double own;      /* late interaction with the message by itself */
+    double late;     /* the same with what stands around it, where that was looked at */
     double around;   /* BM25 of the neighbours, discounted; 0: none */
     double speaker;  /* 1: the query names who said it */
     double date;     /* 0 to 1: how near to a time that the query names */
@@ -22,6 +22,7 @@ typedef struct ct_candidate {
     double match; /* the absolute part of the score: without speaker, date and foreign words */
     double score; /* at most 1 */
     int64_t passage; /* tokens before what matches best in it, the speaker's name included; -1: unknown */
+    int has_context; /* late is more than own */
     int is_read;
 } ct_candidate;
 

@@ -20,7 +20,10 @@ static const mark marks[] = {
 };
 
 static const mark *mark_at(const char *text, size_t bytes) {
+    unsigned char first = (unsigned char)*text;
+    if (first > '?' && first < 0x80) return NULL; /* most letters: each byte of many messages comes here */
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (*marks[i].bytes != *text) continue;
         size_t length = strlen(marks[i].bytes);
         if (length <= bytes && memcmp(text, marks[i].bytes, length) == 0) return &marks[i];
     }

@@ -2,7 +2,7 @@
 #ifndef CT_STANDING_H
 #define CT_STANDING_H
 
-#include "recall/ct_recall.h"
+#include "recall/ct_parts.h"
 
 /* Sets result->standing to at most query->standing directives.  Of the filter sessions and `until` count:
  * a directive said before `since`, or by another of those who may give any, still stands. */

@@ -1,10 +1,4 @@
-/* What a short message states, word by word, and whether a newer one states something else of the
- * same thing.
- *
- * Two messages are laid side by side by the content words that they share.  Between these, a change
- * has one substitution, of a value by a value of its kind, and all else of the older is left out or
- * kept; two facts that look alike have a second one, that of what they are about ("Anna's room is
- * 204", "Ben's room is 214").  The other kind of change ends what the older says ("no longer").
+/* What a short message states, word by word.
  *
  * Numbers, dates and times are found in any language and in the digits of the common scripts.  Cue
  * words, endings, negations, number words and what counts as a content word are known in English only
@@ -39,22 +33,40 @@ typedef enum ct_number_shape {
     CT_NUMBER_OTHER, /* a code, a version, a date in digits */
 } ct_number_shape;
 
+/* What English words say, and a few of other languages. */
+enum {
+    CT_IS_CUE = 1, /* often said when something changes; never enough by itself */
+    CT_IS_ENDING = 2, /* what it stands beside is over */
+    CT_IS_NEGATION = 4, /* what follows is not so */
+    CT_IS_LASTING = 8, /* it was so, and is not */
+    CT_IS_FILLER = 16, /* says nothing, beside the function words of the lexical stage */
+    CT_IS_COPULA = 32, /* after a number it makes that the name of what is spoken of ("1182 is closed") */
+    CT_IS_PAST = 64, /* two such events may both have happened */
+    CT_IS_MONTH = 128,
+    CT_IS_DAY = 256,
+    CT_IS_NUMBER = 512,
+    CT_IS_ADDS = 1024, /* something holds beside what held */
+};
+
 typedef struct ct_stated_word {
     const char *folded; /* lower case, NUL-terminated */
     uint16_t bytes;
     uint16_t stem; /* bytes of it that the word's forms share */
-    uint16_t is; /* bits, inside ct_statement.c */
+    uint16_t is;        /* CT_IS_ bits */
     uint8_t kind;
     uint8_t shape;
     uint8_t composed; /* of parts, with punctuation between */
     uint8_t opens;    /* first of its sentence or clause */
-    double number; /* a time in minutes */
+    double number;      /* a time in minutes */
+    uint64_t beginning; /* a bit: words that are the same have one in common */
 } ct_stated_word;
 
 typedef struct ct_statement {
     ct_stated_word words[CT_STATEMENT_WORDS];
     size_t count;
-    uint64_t beginnings; /* of its content words, hashed */
+    uint8_t content[CT_STATEMENT_WORDS]; /* places of the content words */
+    size_t content_count;
+    uint64_t beginnings; /* of all content words */
     char text[CT_STATEMENT_BYTES + CT_STATEMENT_WORDS];
 } ct_statement;
 
@@ -62,14 +74,8 @@ typedef struct ct_statement {
  * out may not be copied: its words point into it. */
 void ct_statement_read(const char *text, size_t bytes, ct_statement *out);
 
-typedef struct ct_statement_pair {
-    size_t shared;  /* content words of the older that the newer has */
-    size_t missing; /* those that it has not */
-    int asked;      /* of the query's words the older has more of its own than the newer */
-    int changes;    /* as far as words can tell, the newer replaces or ends what the older says */
-} ct_statement_pair;
-
-ct_statement_pair ct_statement_compare(const ct_statement *older, const ct_statement *newer,
-                                       const ct_statement *query);
+static inline int ct_stated_word_is_content(const ct_stated_word *word) {
+    return word->kind != CT_WORD_FUNCTION && word->kind != CT_WORD_CUE;
+}
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/ct_error.h"
 #include "index/ct_late.h"
 #include "recall/ct_question.h"
-#include "recall/ct_statement.h"
+#include "recall/ct_statement_pair.h"
 #include "simd/ct_simd.h"
 
 /* Less than this and a message does not answer the query. */

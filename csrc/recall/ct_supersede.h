@@ -7,7 +7,7 @@
 #ifndef CT_SUPERSEDE_H
 #define CT_SUPERSEDE_H
 
-#include "recall/ct_recall.h"
+#include "recall/ct_parts.h"
 #include "store/ct_result.h"
 
 /* Rows that are looked at, the best. */

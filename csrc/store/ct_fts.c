@@ -145,18 +145,7 @@ static int count_times(const ct_ranking *ranking, const Fts5ExtensionApi *api, F
 
 /* ---- one message --------------------------------------------------------------------------- */
 
-static int is_among(int64_t id, const int64_t *ids, size_t count) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (ids[middle] < id) low = middle + 1;
-        else high = middle;
-    }
-    return low < count && ids[low] == id;
-}
-
 static int passes(const ct_ranking *ranking, int64_t id, int *out) {
-    const ct_bound_filter *filter = ranking->filter;
     sqlite3_stmt *keys = ranking->keys;
     *out = 1;
     if (!keys) return SQLITE_OK;
@@ -164,12 +153,8 @@ static int passes(const ct_ranking *ranking, int64_t id, int *out) {
     sqlite3_bind_int64(keys, 1, id);
     int code = sqlite3_step(keys);
     *out = code == SQLITE_ROW &&
-           (!filter->restrict_sessions ||
-            is_among(sqlite3_column_int64(keys, 0), filter->sessions, filter->session_count)) &&
-           (!filter->restrict_roles ||
-            is_among(sqlite3_column_int64(keys, 1), filter->roles, filter->role_count)) &&
-           sqlite3_column_int64(keys, 2) >= filter->since_ms &&
-           sqlite3_column_int64(keys, 2) < filter->until_ms;
+           ct_bound_filter_passes(ranking->filter, sqlite3_column_int64(keys, 0),
+                                  sqlite3_column_int64(keys, 1), sqlite3_column_int64(keys, 2));
     return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 

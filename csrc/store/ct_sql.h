@@ -116,13 +116,13 @@ int ct_sql_begin_read(ct_connection *connection, ct_error *error);
 /* Commit when status is CT_OK, otherwise roll back; gives the status of the whole. */
 int ct_sql_end(ct_connection *connection, int status, ct_error *error);
 
-int ct_connection_open(ct_store *store, ct_connection *connection, int read_only, int full_sync,
-                       ct_error *error);
-void ct_connection_close(ct_connection *connection);
+/* Id of a name in session or role; 0 when it is not there. */
+int ct_sql_find_name(ct_connection *connection, ct_statement find, const char *name, int64_t *id,
+                     ct_error *error);
 
-/* Borrow a reader; waits while all are out. */
-int ct_reader_take(ct_store *store, ct_connection **out, ct_error *error);
-void ct_reader_give(ct_store *store, ct_connection *reader);
+/* The same, but adds it. */
+int ct_sql_add_name(ct_connection *connection, ct_statement find, ct_statement add, const char *name,
+                    int64_t *id, ct_error *error);
 
 /* A condition on message by the parameters ?3 to ?6: sessions and roles as JSON arrays of ids or
  * NULL, since, until. */

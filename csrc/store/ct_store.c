@@ -9,7 +9,7 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
-#include "store/ct_sql.h"
+#include "store/ct_connection.h"
 
 /* Pages in the log from which on the derived connection moves them into the file. */
 #define CHECKPOINT_PAGES 1000

@@ -55,6 +55,11 @@ int ct_store_bind_filter(ct_store *store, const ct_filter *filter, ct_bound_filt
                          ct_error *error);
 void ct_bound_filter_free(ct_bound_filter *filter);
 
+int ct_bound_filter_passes(const ct_bound_filter *filter, int64_t session_id, int64_t role_id, int64_t time_ms);
+
+/* Whether everything passes. */
+int ct_bound_filter_is_open(const ct_bound_filter *filter);
+
 /* Roles that a store knows, at most so many, the newest first.  Free with ct_roles_free. */
 #define CT_ROLES_MAX 256
 
@@ -169,8 +174,8 @@ int ct_store_scan_chunks(ct_store *store, int64_t after, size_t code_bytes,
                          int (*visit)(void *state, const ct_chunk_row *row), void *state,
                          ct_error *error);
 
-/* Read the token codes of many chunks.  visit gets the place of a chunk in chunk_ids, in any order of
- * places, and its codes of code_words words each; a non-zero return of it ends the reading and is
+/* Read the token codes of many chunks.  visit gets the place of a chunk in chunk_ids, in
+ * order, and its codes of code_words words each; a non-zero return of it ends the reading and is
  * returned.  CT_CORRUPT when a chunk has none or they have another size. */
 int ct_store_read_codes(ct_store *store, const int64_t *chunk_ids, size_t count, size_t code_words,
                         int (*visit)(void *state, size_t place, const uint64_t *codes, size_t code_count),

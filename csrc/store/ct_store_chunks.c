@@ -1,6 +1,7 @@
 /* The embedding backlog and what comes of it. */
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "store/ct_connection.h"
 #include "store/ct_sql.h"
 
 int ct_store_next_pending(ct_store *store, ct_pending *out, ct_error *error) {

@@ -1,6 +1,7 @@
 /* Standing directives: which there are, and which took the place of which. */
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "store/ct_connection.h"
 #include "store/ct_sql.h"
 
 /* `ended` of those in force. */

@@ -3,39 +3,13 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "store/ct_connection.h"
 #include "store/ct_result.h"
 #include "store/ct_sql.h"
 #include "text/ct_word_text.h"
 
 static void bind_text(sqlite3_stmt *statement, int index, const char *text) {
     if (text) sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
-}
-
-/* Id of a name in session or role; 0 when it is not there. */
-static int find_name(ct_connection *connection, ct_statement find, const char *name, int64_t *id,
-                     ct_error *error) {
-    sqlite3_stmt *statement = ct_sql_get(connection, find, error);
-    if (!statement) return error->status;
-    bind_text(statement, 1, name);
-    int code = sqlite3_step(statement);
-    int status = CT_OK;
-    if (code == SQLITE_ROW) *id = sqlite3_column_int64(statement, 0);
-    else if (code == SQLITE_DONE) *id = 0;
-    else status = ct_sql_fail(connection, code, "looking up a name", error);
-    sqlite3_reset(statement);
-    return status;
-}
-
-static int find_or_add_name(ct_connection *connection, ct_statement find, ct_statement add,
-                            const char *name, int64_t *id, ct_error *error) {
-    int status = find_name(connection, find, name, id, error);
-    if (status || *id) return status;
-    sqlite3_stmt *statement = ct_sql_get(connection, add, error);
-    if (!statement) return error->status;
-    bind_text(statement, 1, name);
-    status = ct_sql_do(connection, statement, "adding a name", error);
-    if (!status) *id = sqlite3_last_insert_rowid(connection->db);
-    return status;
 }
 
 /* *id of the message with this uid, 0 when there is none, CT_CONFLICT when it says something else. */
@@ -91,10 +65,10 @@ done:
 static int insert_one(ct_connection *connection, const ct_message_input *message, int64_t *id,
                       size_t *inserted, ct_error *error) {
     int64_t session_id = 0, role_id = 0;
-    int status = find_or_add_name(connection, CT_SQL_SESSION_ID, CT_SQL_SESSION_ADD, message->session,
+    int status = ct_sql_add_name(connection, CT_SQL_SESSION_ID, CT_SQL_SESSION_ADD, message->session,
                                   &session_id, error);
     if (!status)
-        status = find_or_add_name(connection, CT_SQL_ROLE_ID, CT_SQL_ROLE_ADD, message->role, &role_id,
+        status = ct_sql_add_name(connection, CT_SQL_ROLE_ID, CT_SQL_ROLE_ADD, message->role, &role_id,
                                   error);
     if (status) return status;
     if (message->uid) {
@@ -192,84 +166,6 @@ int ct_store_get(ct_store *store, const int64_t *ids, size_t count, ct_result *r
 }
 
 /* ---- filters ------------------------------------------------------------------------------- */
-
-static int compare_ids(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int bind_names(ct_connection *reader, ct_statement find, const char *const *names, size_t count,
-                      int64_t **ids, size_t *found, ct_error *error) {
-    *ids = ct_alloc(count * sizeof **ids);
-    if (!*ids) return ct_fail_nomem(error);
-    for (size_t i = 0; i < count; i++) {
-        int64_t id = 0;
-        int status = find_name(reader, find, names[i], &id, error);
-        if (status) return status;
-        if (id) (*ids)[(*found)++] = id;
-    }
-    qsort(*ids, *found, sizeof **ids, compare_ids);
-    return CT_OK;
-}
-
-int ct_store_bind_filter(ct_store *store, const ct_filter *filter, ct_bound_filter *out,
-                         ct_error *error) {
-    ct_bound_filter bound = {
-        .restrict_sessions = filter->session_count > 0,
-        .restrict_roles = filter->role_count > 0,
-        .since_ms = filter->since_ms,
-        .until_ms = filter->until_ms,
-    };
-    int status = CT_OK;
-    if (bound.restrict_sessions || bound.restrict_roles) {
-        ct_connection *reader;
-        status = ct_reader_take(store, &reader, error);
-        if (status) return status;
-        if (bound.restrict_sessions)
-            status = bind_names(reader, CT_SQL_SESSION_ID, filter->sessions, filter->session_count,
-                                &bound.sessions, &bound.session_count, error);
-        if (!status && bound.restrict_roles)
-            status = bind_names(reader, CT_SQL_ROLE_ID, filter->roles, filter->role_count, &bound.roles,
-                                &bound.role_count, error);
-        ct_reader_give(store, reader);
-    }
-    if (status) ct_bound_filter_free(&bound);
-    else *out = bound;
-    return status;
-}
-
-void ct_bound_filter_free(ct_bound_filter *filter) {
-    ct_free(filter->sessions);
-    ct_free(filter->roles);
-    filter->sessions = filter->roles = NULL;
-}
-
-static char *id_list(const int64_t *ids, size_t count) {
-    size_t capacity = count * 21 + 3, used = 1;
-    char *json = ct_alloc(capacity);
-    if (!json) return NULL;
-    json[0] = '[';
-    for (size_t i = 0; i < count; i++)
-        used += (size_t)snprintf(json + used, capacity - used, "%s%lld", i ? "," : "", (long long)ids[i]);
-    snprintf(json + used, capacity - used, "]");
-    return json;
-}
-
-int ct_sql_bind_filter(sqlite3_stmt *statement, const ct_bound_filter *filter, ct_error *error) {
-    const int64_t *ids[2] = {filter->sessions, filter->roles};
-    const size_t counts[2] = {filter->session_count, filter->role_count};
-    const int restricted[2] = {filter->restrict_sessions, filter->restrict_roles};
-    for (int i = 0; i < 2; i++) {
-        if (!restricted[i]) continue;
-        char *json = id_list(ids[i], counts[i]);
-        if (!json) return ct_fail_nomem(error);
-        sqlite3_bind_text(statement, 3 + i, json, -1, SQLITE_TRANSIENT);
-        ct_free(json);
-    }
-    sqlite3_bind_int64(statement, 5, filter->since_ms);
-    sqlite3_bind_int64(statement, 6, filter->until_ms);
-    return CT_OK;
-}
 
 int ct_store_list(ct_store *store, const ct_bound_filter *filter, int64_t after, int32_t limit,
                   ct_result *result, ct_error *error) {

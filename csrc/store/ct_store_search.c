@@ -9,6 +9,7 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "store/ct_connection.h"
 #include "store/ct_fts.h"
 #include "store/ct_sql.h"
 
@@ -259,11 +260,6 @@ static int run(search *to, const ct_words *words) {
     return status;
 }
 
-static int is_open(const ct_bound_filter *filter) {
-    return !filter->restrict_sessions && !filter->restrict_roles && filter->since_ms == INT64_MIN &&
-           filter->until_ms == INT64_MAX;
-}
-
 int ct_store_search(ct_store *store, const ct_words *words, const ct_bound_filter *filter,
                     ct_lexical_hit *hits, size_t capacity, size_t *count, ct_error *error) {
     search to = {
@@ -274,7 +270,7 @@ int ct_store_search(ct_store *store, const ct_words *words, const ct_bound_filte
     if (capacity == 0) return CT_OK;
     int status = ct_reader_take(store, &to.reader, error);
     if (status) return status;
-    if (!is_open(filter)) {
+    if (!ct_bound_filter_is_open(filter)) {
         to.ranking.keys = ct_sql_get(to.reader, CT_SQL_MESSAGE_KEYS, error);
         if (!to.ranking.keys) status = error->status;
     }

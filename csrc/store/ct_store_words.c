@@ -4,6 +4,7 @@
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
 #include "base/ct_utf8.h"
+#include "store/ct_connection.h"
 #include "store/ct_fts.h"
 #include "store/ct_sql.h"
 #include "text/ct_word_text.h"

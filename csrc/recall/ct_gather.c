@@ -1,0 +1,237 @@
+#include "recall/ct_gather.h"
+
+#include <math.h>
+
+#include "base/ct_alloc.h"
+#include "base/ct_clock.h"
+#include "base/ct_error.h"
+#include "recall/ct_fluency.h"
+#include "recall/ct_fuse.h"
+#include "recall/ct_lexical.h"
+
+/* The best are looked at in their context, and so are the messages beside them, so many to each side:
+ * an answer can owe all to the question before it.  So many leaders for one hit that is asked for, and
+ * at least. */
+#define LEADERS_FACTOR 2
+#define LEADERS_LEAST 32
+#define NEIGHBOURS 2
+
+/* How much of its words' score a message lends to those 1, 2, ... away. */
+static const double lent_words[] = {0.7, 0.5};
+
+/* A message that is a span's own length before or behind it is half as near as one in it; of a span
+ * that is very short or open this long. */
+#define NEAR_LEAST_MS (1 * 86400000.0)
+#define NEAR_MOST_MS (30 * 86400000.0)
+
+void ct_gather_free(ct_gather *gather) {
+    ct_index_query_free(&gather->vector);
+    ct_query_tokens_free(&gather->tokens);
+    ct_words_free(&gather->words);
+    ct_late_stage_free(&gather->late);
+    ct_pool_free(&gather->pool);
+}
+
+int ct_gather_uses(const ct_gather *gather, ct_stage stage) {
+    return (gather->query->stages & (int32_t)stage) != 0;
+}
+
+/* ---- the query ----------------------------------------------------------------------------- */
+
+static int encode(ct_gather *gather, ct_error *error) {
+    const ct_recall_parts *parts = gather->parts;
+    const ct_query *query = gather->query;
+    float *vector = ct_alloc((size_t)ct_encoder_dimension(parts->encoder) * sizeof *vector);
+    if (!vector) return ct_fail_nomem(error);
+    int status = ct_encoder_query(parts->encoder, query->text, query->text_bytes, vector, &gather->tokens, error);
+    if (!status) status = ct_index_query_make(parts->index, vector, &gather->vector, error);
+    if (!status)
+        status = ct_fluency_of(parts->encoder, query->text, query->text_bytes, &gather->fluency, error);
+    ct_free(vector);
+    return status;
+}
+
+static int split(ct_gather *gather, ct_error *error) {
+    const ct_recall_parts *parts = gather->parts;
+    const ct_query *query = gather->query;
+    int status = ct_store_split(parts->store, query->text, query->text_bytes, &gather->words, error);
+    if (!status && ct_gather_uses(gather, CT_STAGE_SPEAKER))
+        status = ct_speaker_find(parts->store, parts->encoder, &gather->words, &gather->speakers, error);
+    if (!status) ct_lexical_select(&gather->words);
+    return status;
+}
+
+/* ---- candidates ---------------------------------------------------------------------------- */
+
+static int find_dense(ct_gather *gather, size_t capacity, ct_error *error) {
+    const ct_bound_filter *bound = gather->filter;
+    ct_index_filter filter = {
+        .sessions = bound->restrict_sessions ? bound->sessions : NULL,
+        .session_count = bound->session_count,
+        .roles = bound->restrict_roles ? bound->roles : NULL,
+        .role_count = bound->role_count,
+        .since_ms = bound->since_ms,
+        .until_ms = bound->until_ms,
+    };
+    size_t count = 0;
+    ct_dense_hit *hits = ct_alloc(capacity * sizeof *hits);
+    if (!hits) return ct_fail_nomem(error);
+    ct_index_search(gather->parts->index, &gather->vector, &filter, hits, capacity, &count);
+    int status = CT_OK;
+    for (size_t i = 0; !status && i < count; i++) {
+        ct_candidate *candidate = ct_pool_add(&gather->pool, hits[i].message_id);
+        if (candidate) candidate->dense = hits[i].score;
+        else status = ct_fail_nomem(error);
+    }
+    ct_free(hits);
+    return status;
+}
+
+static int find_lexical(ct_gather *gather, size_t capacity, ct_error *error) {
+    size_t count = 0;
+    ct_lexical_hit *hits = ct_alloc(capacity * sizeof *hits);
+    if (!hits) return ct_fail_nomem(error);
+    int status = ct_store_search(gather->parts->store, &gather->words, gather->filter, hits, capacity, &count,
+                                 error);
+    for (size_t i = 0; !status && i < count; i++) {
+        ct_candidate *candidate = ct_pool_add(&gather->pool, hits[i].message_id);
+        if (candidate) candidate->lexical = hits[i].score;
+        else status = ct_fail_nomem(error);
+    }
+    ct_free(hits);
+    return status;
+}
+
+/* ---- what the stages say of them ----------------------------------------------------------- */
+
+static double nearness(const ct_gather *gather, int64_t time_ms) {
+    double nearest = 0;
+    for (size_t i = 0; i < gather->query->date_count; i++) {
+        const ct_period *span = &gather->query->dates[i];
+        double away = 0, width = (double)span->end_ms - (double)span->start_ms;
+        if (time_ms < span->start_ms) away = (double)span->start_ms - (double)time_ms;
+        else if (time_ms >= span->end_ms) away = (double)time_ms - (double)span->end_ms;
+        double near = exp2(-away / fmin(fmax(width, NEAR_LEAST_MS), NEAR_MOST_MS));
+        if (near > nearest) nearest = near;
+    }
+    return nearest;
+}
+
+static double lent_by_neighbours(const ct_gather *gather, int64_t message_id) {
+    enum { REACH = sizeof lent_words / sizeof *lent_words };
+    int64_t ids[2 * REACH + 1];
+    double best = 0;
+    size_t own = 0, count = ct_index_neighbours(gather->parts->index, message_id, REACH, REACH, ids);
+    while (own < count && ids[own] != message_id) own++;
+    for (size_t i = 0; i < count; i++) {
+        const ct_candidate *lender = i == own ? NULL : ct_pool_find(&gather->pool, ids[i]);
+        if (!lender || isnan(lender->lexical)) continue;
+        double lent = lent_words[(i < own ? own - i : i - own) - 1] * lender->lexical;
+        if (lent > best) best = lent;
+    }
+    return best;
+}
+
+static void describe(ct_gather *gather) {
+    for (size_t i = 0; i < gather->pool.count; i++) {
+        ct_candidate *candidate = &gather->pool.list[i];
+        ct_index_message about;
+        if (!ct_index_find(gather->parts->index, candidate->message_id, &about)) continue;
+        candidate->role_id = about.role_id;
+        candidate->speaker = ct_speaker_is_named(&gather->speakers, about.role_id);
+        if (ct_gather_uses(gather, CT_STAGE_DATE)) candidate->date = nearness(gather, about.time_ms);
+        if (ct_gather_uses(gather, CT_STAGE_CONTEXT) && gather->words.count)
+            candidate->around = lent_by_neighbours(gather, candidate->message_id);
+        if (isnan(candidate->dense) && gather->vector.values)
+            ct_index_score(gather->parts->index, &gather->vector, candidate->message_id, &candidate->dense);
+    }
+}
+
+static int match(ct_gather *gather, ct_error *error) {
+    describe(gather);
+    if (!ct_gather_uses(gather, CT_STAGE_LATE)) return CT_OK;
+    return ct_late_stage_match(&gather->late, &gather->pool, error);
+}
+
+/* ---- what stands beside the best ----------------------------------------------------------- */
+
+/* The best and the messages beside them, each once; those that are new join the pool. */
+static int find_leaders(ct_gather *gather, int64_t *ids, size_t most, size_t *out, ct_error *error) {
+    ct_index *index = gather->parts->index;
+    ct_id_map seen = {0};
+    size_t count = 0;
+    ct_fuse_score(&gather->pool, gather->fluency);
+    int64_t leaders = ct_pool_leaders(&gather->pool, most, ids);
+    int status = leaders < 0 ? CT_NOMEM : CT_OK;
+    for (int64_t l = 0; !status && l < leaders; l++)
+        if (ct_id_map_put(&seen, ids[l], 0)) status = CT_NOMEM;
+    if (!status) count = (size_t)leaders;
+    for (int64_t l = 0; !status && l < leaders; l++) {
+        int64_t beside[2 * NEIGHBOURS + 1];
+        size_t some = ct_index_neighbours(index, ids[l], NEIGHBOURS, NEIGHBOURS, beside);
+        for (size_t i = 0; !status && i < some; i++) {
+            ct_index_message about;
+            if (ct_id_map_get(&seen, beside[i], 1) == 0 || !ct_index_find(index, beside[i], &about) ||
+                !ct_bound_filter_passes(gather->filter, about.session_id, about.role_id, about.time_ms))
+                continue;
+            if (!ct_pool_add(&gather->pool, beside[i]) || ct_id_map_put(&seen, beside[i], 0)) status = CT_NOMEM;
+            else ids[count++] = beside[i];
+        }
+    }
+    ct_id_map_free(&seen);
+    *out = count;
+    return status ? ct_fail_nomem(error) : CT_OK;
+}
+
+static int look_around(ct_gather *gather, ct_error *error) {
+    size_t most = (size_t)gather->query->limit * LEADERS_FACTOR, count = 0;
+    if (most < LEADERS_LEAST) most = LEADERS_LEAST;
+    if (most > gather->pool.count) most = gather->pool.count;
+    int64_t *ids = ct_alloc(most * (2 * NEIGHBOURS + 1) * sizeof *ids);
+    if (!ids) return ct_fail_nomem(error);
+    int status = find_leaders(gather, ids, most, &count, error);
+    if (!status) status = match(gather, error);
+    if (!status && ct_gather_uses(gather, CT_STAGE_LATE))
+        status = ct_late_stage_look_around(&gather->late, &gather->pool, ids, count, error);
+    ct_free(ids);
+    return status;
+}
+
+/* ---- in turn ------------------------------------------------------------------------------- */
+
+/* The query itself, once. */
+static int prepare(ct_gather *gather, ct_timings *timings, ct_error *error) {
+    int64_t began = ct_clock_ns(), now;
+    int meaning = ct_gather_uses(gather, CT_STAGE_DENSE) || ct_gather_uses(gather, CT_STAGE_LATE);
+    int words = ct_gather_uses(gather, CT_STAGE_LEXICAL) || ct_gather_uses(gather, CT_STAGE_SPEAKER);
+    int status = meaning ? encode(gather, error) : CT_OK;
+    timings->encode_ns += (now = ct_clock_ns()) - began;
+    began = now;
+    if (!status && words) status = split(gather, error);
+    timings->lexical_ns += (now = ct_clock_ns()) - began;
+    began = now;
+    if (!status && ct_gather_uses(gather, CT_STAGE_LATE))
+        status = ct_late_stage_begin(gather->parts, &gather->tokens, &gather->speakers,
+                                     gather->query->filter.until_ms, &gather->late, error);
+    timings->late_ns += ct_clock_ns() - began;
+    return status;
+}
+
+int ct_gather_run(ct_gather *gather, size_t capacity, ct_timings *timings, ct_error *error) {
+    int status = gather->pool.count ? CT_OK : prepare(gather, timings, error);
+    int64_t began = ct_clock_ns(), now;
+
+    if (!status && ct_gather_uses(gather, CT_STAGE_DENSE)) status = find_dense(gather, capacity, error);
+    timings->dense_ns += (now = ct_clock_ns()) - began;
+    began = now;
+
+    if (!status && ct_gather_uses(gather, CT_STAGE_LEXICAL)) status = find_lexical(gather, capacity, error);
+    timings->lexical_ns += (now = ct_clock_ns()) - began;
+    began = now;
+
+    if (!status) status = match(gather, error);
+    if (!status && ct_gather_uses(gather, CT_STAGE_CONTEXT)) status = look_around(gather, error);
+    if (!status) ct_fuse_score(&gather->pool, gather->fluency);
+    timings->late_ns += ct_clock_ns() - began;
+    return status;
+}
