@@ -175,10 +175,12 @@ typedef enum ct_stage {
     CT_STAGE_ALL = 511
 } ct_stage;
 
-/* A span of time, the start included, the end not. */
+/* A span of time, the start included, the end not, and the words of the query that name it. */
 typedef struct ct_period {
     int64_t start_ms;
     int64_t end_ms;
+    size_t text_start; /* byte */
+    size_t text_bytes; /* 0: it comes from the event that the words name */
 } ct_period;
 
 typedef struct ct_query {

@@ -265,7 +265,7 @@ class EngineHandle:
         limit: int,
         wait_ms: int,
         stages: Collection[str],
-        dates_ms: Sequence[tuple[int, int]],
+        dates: Sequence[tuple[int, int, int, int]],
         collapse: bool,
         attach: bool,
         budget_tokens: int,
@@ -278,7 +278,7 @@ class EngineHandle:
         inputs.fill_filter(query.filter, sessions, roles, since_ms, until_ms)
         query.limit, query.wait_ms = limit, wait_ms
         query.stages = sum(_STAGE[stage] for stage in stages)
-        spans = ffi.new("ct_period[]", list(dates_ms))
+        spans = ffi.new("ct_period[]", list(dates))
         query.dates, query.date_count = spans, len(spans)
         query.collapse, query.attach = collapse, attach
         query.budget_tokens, query.budget_bytes = budget_tokens, budget_bytes

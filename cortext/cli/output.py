@@ -75,6 +75,7 @@ def recall_fields(query: str, recall: Recall) -> dict[str, Any]:
     return {
         "query": query,
         "hits": [hit_fields(hit) for hit in recall.hits],
+        "confidence": recall.confidence,
         "standing": [standing_fields(standing) for standing in recall.standing],
         "pending": recall.pending,
         "timings": asdict(recall.timings),

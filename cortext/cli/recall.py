@@ -97,12 +97,12 @@ def row(
 ) -> list[str | Text]:
     """Return one message as a row behind its scores; beside all of them a screen has no room."""
     if not terminal.is_terminal():
-        return [*scores, iso(message.time), message.session, message.role, text]
+        return [*scores, str(message.id), iso(message.time), message.session, message.role, text]
     shown = Text(terminal.one_line(text) if full else snippet(text, words, SNIPPET))
     if words:
         shown.highlight_regex(words, style="bold yellow")
     about = [] if explain else [short(message.time), message.session]
-    return [*scores, *about, message.role, shown]
+    return [*scores, str(message.id), *about, message.role, shown]
 
 
 def standing_rows(standing: tuple[Standing, ...]) -> list[list[str | Text]]:
@@ -147,7 +147,7 @@ def remarks(result: Recall, explain: bool) -> None:
 @click.argument("query", nargs=-1, required=True)
 @command.limit(10, "Most hits to show.")
 @command.filters
-@click.option("--as-of", type=command.Moment(), metavar="TIME", help="Answer as if it were then.")
+@click.option("--as-of", type=command.Moment(), metavar="TIME", help="Answer as if it were then, at midnight UTC of a date.")
 @click.option("--budget-tokens", type=BUDGET, help="Most tokens, by the store's model.")
 @click.option("--budget-bytes", type=BUDGET, help="Most bytes of all texts.")
 @click.option("--no-attach", is_flag=True, help="Leave out questions and answers beside hits.")
@@ -183,9 +183,10 @@ def recall(
 ) -> None:
     """Show the messages in STORE that matter for QUERY, best first.
 
-    Without a terminal: score, time, session, role and text, separated by tabs, texts whole
-    (--explain puts the stages' scores after the score). A message that is shown only because
-    a hit answers it, or it answers the hit, has "before" or "after" for its score. A text cut
+    Without a terminal: score, id, time, session, role and text, separated by tabs, texts whole
+    (--explain puts the stages' scores after the score: dense, lexical, late, context, speaker,
+    date, question). A message that is shown only because the hit below it answers it has
+    "before" for its score, one that answers the hit above it "after". A text cut
     to fit a budget stands between "[...]"; before the text of a message that newer ones replace
     stands "[superseded by ID] ". What the user wants from now on, such as "never push
     to main", has a table of its own on a terminal and a field of its own in JSON. A query that
@@ -215,6 +216,7 @@ def recall(
         columns = [Column("time"), Column("session"), Column("role"), Column("text", wide=True)]
         if explain and terminal.is_terminal():
             del columns[:2]
+        columns.insert(0, Column("id", right=True))
         print_table(
             [Column("score", right=True), *stages, *columns],
             rows(result.hits, asked, explain, full),

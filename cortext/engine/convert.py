@@ -83,6 +83,8 @@ def to_names(value: str | Sequence[str] | None, what: str) -> list[str]:
     """A filter's names; empty means no restriction.  InputError for an empty sequence."""
     if value is None:
         return []
+    if not isinstance(value, (str, Collection)) or isinstance(value, (bytes, Mapping)):
+        raise InputError(f"{what} must be a name or a list of names, not {type(value).__name__}")
     names = [value] if isinstance(value, str) else list(value)
     if not names:
         raise InputError(f"{what} is an empty list; leave it out for no restriction")
@@ -97,8 +99,9 @@ def to_new_message(message: NewMessage | Mapping[str, Any]) -> NewMessage:
         raise InputError(f"a message must be a NewMessage or mapping, not {type(message).__name__}")
     unknown = set(message).difference(_NAMES)
     if unknown:
+        hint = "; the text of a message is its 'text'" if "content" in unknown else ""
         raise InputError(
-            f"unknown message field {min(map(str, unknown))!r}; known are {', '.join(_NAMES)}"
+            f"unknown message field {min(map(str, unknown))!r}; known are {', '.join(_NAMES)}{hint}"
         )
     if "text" not in message:
         raise InputError("a message needs a text")

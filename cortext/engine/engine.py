@@ -7,7 +7,7 @@ import math
 import os
 import time as clock
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, get_args
@@ -63,7 +63,7 @@ def open_engine(
     """
     if durability not in ("full", "normal"):
         raise InputError(f'durability is {durability!r}; it must be "full" or "normal"')
-    name = os.fspath(path)
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
     if not isinstance(name, str) or not name or name == ":memory:":
         raise InputError("path must name a file")
     loaded = load(model, threads=encoder_threads, cache=cache)
@@ -218,7 +218,7 @@ class Engine:
             since_ms=convert.to_optional_milliseconds(since, "since"),
             until_ms=convert.to_optional_milliseconds(until, "until"),
             after=after,
-            limit=_checked_int(limit, "limit"),
+            limit=_checked_int(limit, "limit", "from 1 to 10,000"),
         )
         return [convert.to_message(row) for row in rows]
 
@@ -282,7 +282,11 @@ class Engine:
 
         Raises: InputError, StoreError and its kinds, ModelError.
         """
-        if isinstance(stages, str) or not set(stages) <= set(STAGES):
+        if (
+            not isinstance(stages, Collection)
+            or isinstance(stages, str)
+            or not all(stage in STAGES for stage in stages)
+        ):
             raise InputError(f"stages is {stages!r}; it must be some of {', '.join(STAGES)}")
         until_ms = convert.to_optional_milliseconds(until, "until")
         as_of_ms = convert.to_optional_milliseconds(as_of, "as_of")
@@ -305,15 +309,15 @@ class Engine:
         used = set(stages)
         found = search(
             query,
-            limit=_checked_int(limit, "limit"),
-            wait_ms=_checked_int(wait_ms, "wait_ms"),
+            limit=_checked_int(limit, "limit", "from 1 to 10,000"),
+            wait_ms=_checked_int(wait_ms, "wait_ms", "of milliseconds from 0"),
             stages=used,
-            dates_ms=named_times(query, reference_ms, search) if "date" in used else (),
+            dates=named_times(query, reference_ms, search) if "date" in used else (),
             collapse=bool(collapse),
             attach=bool(attach),
             budget_tokens=convert.to_budget(budget_tokens, "budget_tokens"),
             budget_bytes=convert.to_budget(budget_bytes, "budget_bytes"),
-            standing=_checked_int(standing_limit, "standing_limit"),
+            standing=_checked_int(standing_limit, "standing_limit", "from 0 to 10,000"),
             include_superseded=bool(include_superseded),
         )
         hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
@@ -363,7 +367,8 @@ class Engine:
         )
 
 
-def _checked_int(value: int, what: str) -> int:
+def _checked_int(value: int, what: str, bounds: str) -> int:
+    """An int that the core can be given; it checks the bounds."""
     if isinstance(value, bool) or not isinstance(value, int) or not -(2**31) <= value < 2**31:
-        raise InputError(f"{what} is {value!r}; it must be an int of 32 bits")
+        raise InputError(f"{what} is {value!r}; it must be an int {bounds}")
     return value

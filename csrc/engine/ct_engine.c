@@ -35,7 +35,8 @@ struct ct_engine {
 static int enter(ct_engine *engine, ct_error *error) {
     if (engine->owner != getpid())
         return ct_fail(error, CT_FORKED,
-                       "this engine was opened before a fork; open the store again in the child");
+                       "this engine was opened before a fork, which SQLite cannot cross: start the process by "
+                       "spawn, or fork first and open the store then");
     int status = CT_OK;
     pthread_mutex_lock(&engine->mutex);
     if (engine->closed) status = ct_fail(error, CT_CLOSED, "the engine is closed");

@@ -16,6 +16,10 @@
 #define LEADERS_LEAST 32
 #define NEIGHBOURS 2
 
+/* Candidates from each of the first times that a query names. */
+#define DATES_MAX 4
+#define DATED 50
+
 /* How much of its words' score a message lends to those 1, 2, ... away. */
 static const double lent_words[] = {0.7, 0.5};
 
@@ -63,15 +67,16 @@ static int split(ct_gather *gather, ct_error *error) {
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
-static int find_dense(ct_gather *gather, size_t capacity, ct_error *error) {
+/* Of what passes the filter and is from a span of time. */
+static int find_dense(ct_gather *gather, int64_t since_ms, int64_t until_ms, size_t capacity, ct_error *error) {
     const ct_bound_filter *bound = gather->filter;
     ct_index_filter filter = {
         .sessions = bound->restrict_sessions ? bound->sessions : NULL,
         .session_count = bound->session_count,
         .roles = bound->restrict_roles ? bound->roles : NULL,
         .role_count = bound->role_count,
-        .since_ms = bound->since_ms,
-        .until_ms = bound->until_ms,
+        .since_ms = bound->since_ms > since_ms ? bound->since_ms : since_ms,
+        .until_ms = bound->until_ms < until_ms ? bound->until_ms : until_ms,
     };
     size_t count = 0;
     ct_dense_hit *hits = ct_alloc(capacity * sizeof *hits);
@@ -84,6 +89,14 @@ static int find_dense(ct_gather *gather, size_t capacity, ct_error *error) {
         else status = ct_fail_nomem(error);
     }
     ct_free(hits);
+    return status;
+}
+
+/* A query can be all date and no content: then nothing else would lead to what is from that time. */
+static int find_dated(ct_gather *gather, ct_error *error) {
+    int status = CT_OK;
+    for (size_t i = 0; !status && i < gather->query->date_count && i < DATES_MAX; i++)
+        status = find_dense(gather, gather->query->dates[i].start_ms, gather->query->dates[i].end_ms, DATED, error);
     return status;
 }
 
@@ -211,8 +224,8 @@ static int prepare(ct_gather *gather, ct_timings *timings, ct_error *error) {
     timings->lexical_ns += (now = ct_clock_ns()) - began;
     began = now;
     if (!status && ct_gather_uses(gather, CT_STAGE_LATE))
-        status = ct_late_stage_begin(gather->parts, &gather->tokens, &gather->speakers,
-                                     gather->query->filter.until_ms, &gather->late, error);
+        status = ct_late_stage_begin(gather->parts, gather->query, &gather->tokens, &gather->speakers,
+                                     &gather->late, error);
     timings->late_ns += ct_clock_ns() - began;
     return status;
 }
@@ -221,7 +234,9 @@ int ct_gather_run(ct_gather *gather, size_t capacity, ct_timings *timings, ct_er
     int status = gather->pool.count ? CT_OK : prepare(gather, timings, error);
     int64_t began = ct_clock_ns(), now;
 
-    if (!status && ct_gather_uses(gather, CT_STAGE_DENSE)) status = find_dense(gather, capacity, error);
+    if (!status && ct_gather_uses(gather, CT_STAGE_DENSE))
+        status = find_dense(gather, INT64_MIN, INT64_MAX, capacity, error);
+    if (!status && ct_gather_uses(gather, CT_STAGE_DENSE)) status = find_dated(gather, error);
     timings->dense_ns += (now = ct_clock_ns()) - began;
     began = now;
 

@@ -16,11 +16,14 @@
 #define FROM_BEHIND 0.8f
 #define SHARE_LEAST 0.3f
 
-int ct_late_stage_begin(const ct_recall_parts *parts, const ct_query_tokens *tokens,
-                        const ct_speakers *speakers, int64_t until_ms, ct_late_stage *out,
-                        ct_error *error) {
-    *out = (ct_late_stage){.until_ms = until_ms};
-    int status = tokens->count ? ct_token_query_make(parts, tokens, speakers, &out->query, error) : CT_OK;
+/* So well does a message that is from a time match the words that name it. */
+#define DATED_MATCH 0.5f
+
+int ct_late_stage_begin(const ct_recall_parts *parts, const ct_query *query, const ct_query_tokens *tokens,
+                        const ct_speakers *speakers, ct_late_stage *out, ct_error *error) {
+    *out = (ct_late_stage){.asked = query};
+    int status = CT_OK;
+    if (tokens->count) status = ct_token_query_make(parts, query, tokens, speakers, &out->query, error);
     out->grains = (ct_grains){.parts = parts, .query = &out->query};
     return status;
 }
@@ -71,7 +74,8 @@ static void score(const ct_late_stage *stage, size_t begin, size_t end, ct_candi
         float best[CT_TOKEN_QUERY_MAX];
         double core_match = -1;
         size_t core = sequence[start]; /* the grain that the passage owes most to */
-        for (size_t t = 0; t < query->count; t++) best[t] = -1;
+        for (size_t t = 0; t < query->count; t++)
+            best[t] = query->dated[t] ? DATED_MATCH * (float)candidate->date : -1;
         for (stop = start; stop < end && stop < start + PASSAGE_GRAINS; stop++) {
             if (grains[sequence[stop]].chunk != grains[sequence[start]].chunk) break;
             lend(stage, sequence[stop], 1, best);
@@ -146,15 +150,15 @@ typedef struct group {
     size_t count;
 } group;
 
-/* A message never looks at what came at or after until_ms: not even to be found by it. */
+/* A message never looks at what came from the end on: not even to be found by it. */
 static void find_group(const ct_late_stage *stage, int64_t message_id, group *out) {
     ct_index *index = stage->grains.parts->index;
     size_t count = ct_index_neighbours(index, message_id, CT_LATE_REACH, CT_LATE_REACH, out->ids);
     out->count = 0;
     for (size_t i = 0; i < count; i++) {
         ct_index_message about;
-        if (stage->until_ms != INT64_MAX && out->ids[i] != message_id &&
-            (!ct_index_find(index, out->ids[i], &about) || about.time_ms >= stage->until_ms))
+        if (stage->asked->filter.until_ms != INT64_MAX && out->ids[i] != message_id &&
+            (!ct_index_find(index, out->ids[i], &about) || about.time_ms >= stage->asked->filter.until_ms))
             continue;
         out->ids[out->count++] = out->ids[i];
     }

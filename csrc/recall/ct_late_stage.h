@@ -2,7 +2,8 @@
  * context: for each token of the query the best match in a passage or, discounted by distance, in
  * what stands around it in the conversation; of these the mean, weighted by rarity.
  *
- * An answer seldom repeats the words of its question; what was said just before it often does. */
+ * An answer seldom repeats the words of its question; what was said just before it often does.  And it
+ * need not say the date that a question names when it is from that date. */
 #ifndef CT_LATE_STAGE_H
 #define CT_LATE_STAGE_H
 
@@ -16,19 +17,19 @@
 typedef struct ct_late_stage {
     ct_token_query query;
     ct_grains grains;
-    int64_t until_ms;
+    const ct_query *asked;
 
     size_t *sequence; /* the grains of a message and its surroundings, in order */
     size_t sequence_count;
     size_t sequence_capacity;
 } ct_late_stage;
 
-/* until_ms: nothing from this time on is looked at.  Nothing to do when tokens are none. */
-int ct_late_stage_begin(const ct_recall_parts *parts, const ct_query_tokens *tokens,
-                        const ct_speakers *speakers, int64_t until_ms, ct_late_stage *out,
-                        ct_error *error);
+/* Nothing from the end of the query's filter on is looked at.  Nothing to do when tokens are none. */
+int ct_late_stage_begin(const ct_recall_parts *parts, const ct_query *query, const ct_query_tokens *tokens,
+                        const ct_speakers *speakers, ct_late_stage *out, ct_error *error);
 
-/* Give each candidate that is embedded, and has none yet, its match by itself: `own`, and `late`. */
+/* Give each candidate that is embedded, and has none yet, its match by itself: `own`, and `late`.  Its
+ * `date` is known by then. */
 int ct_late_stage_match(ct_late_stage *stage, ct_pool *pool, ct_error *error);
 
 /* Give these candidates the match in context, where it is not known: `late`. */

@@ -5,6 +5,7 @@
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
 #include "base/ct_utf8.h"
+#include "recall/ct_excerpt.h"
 #include "recall/ct_question.h"
 
 /* A text of so few words without a number, or of up to so many that begin with "yes", "it", "that" and the
@@ -203,32 +204,6 @@ static int find_token(const chooser *to, const ct_row *row, size_t token, size_t
     return CT_OK;
 }
 
-/* The window of about so many bytes around a place, from word to word where there are any. */
-static void lay_window(const ct_row *row, size_t centre, size_t size, size_t *start, size_t *end) {
-    const char *text = row->text;
-    size_t bytes = row->text_bytes, first = centre > size / 2 ? centre - size / 2 : 0;
-    if (first + size > bytes) first = bytes > size ? bytes - size : 0;
-    size_t last = first + size < bytes ? first + size : bytes;
-    while (first < last && ((unsigned char)text[first] & 0xc0) == 0x80) first++;
-    last = ct_utf8_floor(text, bytes, last);
-    if (first > 0)
-        for (size_t at = first; at < first + size / 4 && at < last; at++)
-            if (is_space(text[at - 1])) {
-                first = at;
-                break;
-            }
-    if (last < bytes)
-        for (size_t at = last; at > first && at + size / 4 > last; at--)
-            if (is_space(text[at])) {
-                last = at;
-                break;
-            }
-    while (first < last && is_space(text[first])) first++;
-    while (last > first && is_space(text[last - 1])) last--;
-    *start = first;
-    *end = last;
-}
-
 static size_t excerpt_size(size_t whole, size_t usual) {
     size_t share = whole / EXCERPT_DIVISOR > usual ? whole / EXCERPT_DIVISOR : usual;
     return share < whole ? share : whole;
@@ -259,7 +234,8 @@ static int cut(const chooser *to, ct_row *row, cost *of, int *done, ct_error *er
     if (most.bytes != SIZE_MAX) size = fmin(size, (double)most.bytes);
     if (most.tokens != SIZE_MAX) size = fmin(size, (double)most.tokens * fmin(token_bytes, TOKEN_BYTES));
     for (int i = 0; i < CUT_TRIES && size >= 1; i++) {
-        lay_window(row, centre, (size_t)size, &start, &end);
+        size_t around = ct_excerpt_centre(row->text, row->text_bytes, to->pack->words, centre, (size_t)size);
+        ct_excerpt_lay(row->text, row->text_bytes, around, (size_t)size, &start, &end);
         if (start >= end) return CT_OK;
         status = count_cost(to, row->text + start, end - start, of, error);
         if (status) return status;
@@ -310,12 +286,19 @@ static int is_needed(const chooser *to, const taken *hit, const ct_row *beside, 
     return is_found_by(to, &hit->row, beside->id, opposite);
 }
 
+/* An outdated value may not come in by the side door. */
+static int is_superseded(const ct_result *result, int64_t id) {
+    for (size_t i = 0; i < result->count; i++)
+        if (result->rows[i].id == id) return result->rows[i].superseded_by_count > 0;
+    return 0;
+}
+
 static int attach_side(chooser *to, taken *hit, int64_t id, int side, int64_t opposite, ct_error *error) {
     const ct_recall_parts *parts = to->pack->parts;
     ct_result **attached = &to->pack->result->attached;
     ct_index_message about;
     cost of;
-    if (ct_id_map_get(&to->known, id, UNKNOWN) != UNKNOWN) return CT_OK;
+    if (ct_id_map_get(&to->known, id, UNKNOWN) != UNKNOWN || is_superseded(to->pack->result, id)) return CT_OK;
     if (!ct_index_find(parts->index, id, &about) ||
         !ct_bound_filter_passes(to->pack->filter, about.session_id, about.role_id, about.time_ms))
         return CT_OK;

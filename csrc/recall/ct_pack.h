@@ -1,5 +1,6 @@
 /* From ranked messages to the list that is handed out: each thing said once, within the budgets, and
- * with the message before or behind a hit where it is needed to read the hit.
+ * with the message before or behind a hit where it is needed to read the hit, unless a newer one
+ * supersedes it.
  *
  * Messages say the same when their folded texts are equal (ct_fold), but
  *   - of two speakers each keeps their own words: only what a tool prints (role "tool", "function",
@@ -33,6 +34,7 @@ typedef struct ct_pack {
     const ct_query *query;
     const ct_bound_filter *filter;
     const ct_pool *pool;
+    const ct_words *words; /* of the query */
     ct_result *result;
     double least; /* score below which nothing is handed out */
     /* Made by ct_pack_collapse. */

@@ -100,7 +100,8 @@ static int read_more(ct_gather *gather, size_t most, ct_result *result, ct_error
 static int fetch(ct_gather *gather, size_t capacity, ct_result *result, ct_error *error) {
     size_t limit = (size_t)gather->query->limit;
     size_t most = limit * READ_FACTOR > READ_LEAST ? limit * READ_FACTOR : READ_LEAST;
-    ct_pack pack = {gather->parts, gather->query, gather->filter, &gather->pool, .result = result, .least = -INFINITY};
+    ct_pack pack = {gather->parts, gather->query, gather->filter, &gather->pool,
+                    &gather->words, .result = result, .least = -INFINITY};
     /* With fewer in the pool no stage had more to give. */
     int status, may_widen = gather->pool.count >= capacity;
     for (;;) {

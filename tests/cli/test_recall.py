@@ -20,12 +20,13 @@ def test_piped_is_plain_and_tabular(run: Callable, store: Path) -> None:
     first = result.stdout.splitlines()[0].split("\t")
     assert re.fullmatch(r"[01]\.\d{3}", first[0])
     assert first[1:] == [
+        "1",
         "2026-01-02T01:04:05.000Z",
         "home",
         "user",
         "The garage door code is 8841.",
     ]
-    assert {line.count("\t") for line in result.stdout.splitlines()} == {4}
+    assert {line.count("\t") for line in result.stdout.splitlines()} == {5}
     assert "\x1b" not in result.stdout
     forced = run("recall", store, *QUESTION, COLUMNS="20", FORCE_COLOR="1")
     assert forced.stdout == result.stdout
@@ -37,6 +38,7 @@ def test_json_has_all_there_is(run: Callable, store: Path) -> None:
     answer = json.loads(result.stdout)
     assert answer["query"] == "what is the garage code?"
     assert answer["pending"] == 0
+    assert 0 <= answer["confidence"] <= 1
     assert set(answer["timings"]) == {
         *("wait", "encode", "dense", "lexical", "late", "fetch", "total")
     }
@@ -69,7 +71,7 @@ def test_what_is_beside_a_hit_and_what_was_cut_is_marked(run: Callable, tmp_path
     query = ("dark", "green", "would", "suit")
     lines = run("recall", db, *query, "--limit", "1").stdout.splitlines()
     assert lines[0].startswith("before\t")
-    assert [line.split("\t")[4] for line in lines] == [turns[0][1], turns[1][1]]
+    assert [line.split("\t")[5] for line in lines] == [turns[0][1], turns[1][1]]
     alone = run("recall", db, *query, "--limit", "1", "--no-attach").stdout.splitlines()
     assert alone == lines[1:]
     explained = run("recall", db, *query, "--limit", "1", "--explain").stdout.splitlines()
@@ -153,7 +155,7 @@ def test_a_person_sees_a_table_with_the_words_marked(on_terminal: Callable, stor
     status, text = on_terminal("recall", store, *QUESTION)
     assert status == 0
     heading = re.sub(r"\x1b\[[\d;]*m", "", text.splitlines()[0]).split()
-    assert heading == ["score", "time", "session", "role", "text"]
+    assert heading == ["score", "id", "time", "session", "role", "text"]
     assert re.search(r"The \x1b\[[\d;]+mgarage\x1b\[0m door \x1b\[[\d;]+mcode\x1b\[0m is", text)
     assert "2026-01-02 01:04" in text
     assert re.search(r"^\d hits, confidence [01]\.\d\d, in [\d.]+ ms", text, re.MULTILINE)
@@ -190,7 +192,7 @@ def test_standing_directives(run: Callable, tmp_path: Path) -> None:
     assert one["text"][slice(*one["span"])] == one["directive"]
     assert (one["role"], one["is_hit"]) == ("user", True)
     piped = run("recall", store, "garage")
-    assert {line.count("\t") for line in piped.stdout.splitlines()} == {4}, "hits alone"
+    assert {line.count("\t") for line in piped.stdout.splitlines()} == {5}, "hits alone"
     none = run("recall", store, "garage", "--json", "--standing", "0")
     assert json.loads(none.stdout)["standing"] == []
 

@@ -280,6 +280,19 @@ def test_what_no_budget_could_hold_is_cut_to_what_matters(mem: Engine) -> None:
     assert hit.excerpt is None
 
 
+@pytest.mark.parametrize("budget", [40, 60, 80, 100, 150, 300])
+def test_a_cut_holds_the_words_that_were_asked_for(mem: Engine, budget: int) -> None:
+    paragraphs = [f"Paragraph {i}: the station number {i} recorded nothing." for i in range(600)]
+    paragraphs[333] = "Paragraph 333: the station number 333 recorded a purple tornado."
+    mem.ingest("\n".join(paragraphs))
+    mem.flush()
+    (hit,) = mem.recall("purple tornado", budget_bytes=budget)
+    assert "purple tornado" in hit.text
+    assert len(hit.text.encode()) <= budget
+    (hit,) = mem.recall("were there any tornadoes?", budget_bytes=budget)
+    assert "tornado" in hit.text
+
+
 @pytest.mark.parametrize("text", ["🦓" * 4000, "斑马住在磨坊后面" * 500, "zebra" * 3000])
 @pytest.mark.parametrize("budget", [1, 3, 7, 50])
 def test_text_without_spaces_is_cut_between_characters(mem: Engine, text: str, budget: int) -> None:
@@ -392,3 +405,19 @@ def test_budgets_leave_out_the_attached_first(mem: Engine) -> None:
     budget = tokens_of(mem.model, text)
     (hit,) = mem.recall("dark green zebra", limit=1, budget_tokens=budget).hits
     assert (hit.text, hit.before, hit.excerpt) == (text, (), None)
+
+
+def test_what_is_superseded_is_not_attached(mem: Engine) -> None:
+    mem.ingest_many(
+        [
+            {"text": "The wifi password is tulip-77.", "session": "1", "time": FIRST},
+            {"text": "Biscuit weighs 4.2 kilos.", "session": "1", "time": FIRST + 1},
+            {"text": "The wifi password is Gracht-26 now.", "session": "2", "time": FIRST + DAY},
+        ]
+    )
+    mem.flush()
+    for include in (True, False):
+        found = mem.recall("wifi password", include_superseded=include, limit=3)
+        assert next(hit for hit in found if hit.id == 3).supersedes == (1,)
+        beside = [message.id for hit in found for message in (*hit.before, *hit.after)]
+        assert 1 not in beside

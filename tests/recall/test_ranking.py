@@ -69,6 +69,31 @@ def test_a_time_that_is_named_is_preferred_and_nothing_is_cut_off(mem: Engine) -
     assert all(hit.scores and hit.scores.date == 0 for hit in plain)
 
 
+def test_a_message_from_the_time_needs_not_name_it(mem: Engine) -> None:
+    """A query that is all date finds what is from then, before what only has the date in its text."""
+    then = datetime(2026, 2, 14, 9, tzinfo=timezone.utc)
+    fill(
+        mem,
+        {"text": "Tomas proposed and I said yes.", "session": "1", "time": then},
+        {"text": "Biscuit ate a sock.", "session": "2", "time": then},
+        *(
+            {"text": f"Invoice {i} of 2026 was paid.", "session": "3", "time": NOW + i * DAY}
+            for i in range(300)
+        ),
+    )
+    options = {"reference_time": NOW, "limit": 5}
+    assert {1, 2} <= set(order(mem, "What happened on February 14, 2026?", **options)[:4])
+    asked = mem.recall("What happened on February 14, 2026?", explain=True, **options)
+    plain = mem.recall("What happened?", explain=True, stages=["dense", "late"], limit=302)
+    late = {hit.id: hit.scores.late for hit in plain if hit.scores}
+    for hit in (hit for hit in asked if hit.id in (1, 2)):
+        assert hit.scores is not None
+        assert hit.scores.date == 1
+        assert hit.scores.late > late.get(hit.id, 0)
+    # The words of an event are about the event, and nothing in a time matches them.
+    assert order(mem, "What did I say yes to last February?", **options)[0] == 1
+
+
 def test_an_event_names_a_time(mem: Engine) -> None:
     fill(
         mem,
