@@ -32,7 +32,7 @@ from support.fitting import (
     sweep,
 )
 from support.fusion import CURRENT, ROUNDING, Floats, Weights, features, recreation_error
-from support.haystacks import DataError, Haystack
+from support.haystacks import DataError, Haystack, Question
 
 import cortext
 from cortext import models
@@ -139,7 +139,7 @@ def read(
     }
 
 
-def fit_for(haystack: Haystack) -> Iterator[Any]:
+def fit_for(haystack: Haystack) -> Iterator[Question]:
     """The questions that weights are fitted on: what is asked on a false premise has no answer."""
     return (one for one in haystack.questions if one.answerable and one.gold_turns)
 

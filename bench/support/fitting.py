@@ -59,6 +59,7 @@ class Questions:
     features: Features  # of all messages, question after question
     filled: Chosen  # [question, place]: whether there is a message
     gold: tuple[npt.NDArray[np.intp], ...]  # question and place of each piece of evidence
+    sizes: npt.NDArray[np.int_]  # how much evidence each question has
     known: dict[Weights, Floats] = field(default_factory=dict)
 
     @classmethod
@@ -78,13 +79,11 @@ class Questions:
             ),
             filled,
             np.nonzero(gold),
+            np.array([len(one.gold) for one in asked]),
         )
 
     def recall(self, weights: Weights) -> Floats:
-        """[question, k of DEPTHS]: R@k, where the engine's order is by score and then newest first.
-
-        Evidence that no recall returns is left out, which no weights could change.
-        """
+        """[question, k of DEPTHS]: R@k.  The engine's order: by score, then the newest first."""
         if weights in self.known:
             return self.known[weights]
         scores = np.full(self.filled.shape, -np.inf)
@@ -95,9 +94,8 @@ class Questions:
         score, id = scores[rows, places, None], ids[rows, places, None]
         before = (scores[rows] > score) | ((scores[rows] == score) & (ids[rows] > id))
         within = before.sum(axis=1)[:, None] < np.array(DEPTHS)
-        count = np.bincount(rows, minlength=len(self.filled))
-        hits = [np.bincount(rows, column, minlength=len(count)) for column in within.T]
-        found: Floats = np.stack(hits, axis=1) / np.maximum(count, 1)[:, None]
+        hits = [np.bincount(rows, column, minlength=len(self.filled)) for column in within.T]
+        found: Floats = np.stack(hits, axis=1) / self.sizes[:, None]
         self.known[weights] = found
         return found
 
