@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
@@ -39,6 +40,7 @@ from cortext import models
 from cortext.models import Model
 
 LOCOMO, LONGMEMEVAL = "LoCoMo", "LongMemEval"
+FALSE = "false premise"
 FOLDS = {LOCOMO: None, LONGMEMEVAL: 5}  # of a haystack with a hundred questions, of many with one
 
 File = click.Path(exists=True, path_type=Path)
@@ -100,12 +102,13 @@ def main(
     gathered = gather(sets, loaded, keep)
     result: dict[str, Any] = {"recreated": show_recreated(console, gathered)}
     questions = {name: Questions.of(found.asked) for name, found in gathered.items()}
+    fitted = {name: of for name, of in questions.items() if name in FOLDS}
     result["sweep"] = show_sweep(console, questions)
     result["left out"] = {
         name: show_folds(console, name, of, list(cross_validate(of, FOLDS[name])))
-        for name, of in questions.items()
+        for name, of in fitted.items()
     }
-    result["sets"] = show_sets(console, questions)
+    result["sets"] = show_sets(console, questions, fitted)
     report.write_json(
         json_path,
         {
@@ -121,7 +124,7 @@ def main(
 def read(
     locomo_paths: Sequence[Path], longmemeval_path: Path | None, only: Path | None
 ) -> dict[str, list[Haystack]]:
-    """The haystacks of each set that have a question with an answer and labelled evidence."""
+    """The haystacks of each set that have a question to fit on."""
     files: list[Path] = []
     for path in locomo_paths:
         files += sorted(path.glob("*.json")) if path.is_dir() else [path]
@@ -135,55 +138,66 @@ def read(
             names = {line.split()[0] for line in lines if line.strip()}
             sets[LONGMEMEVAL] = [one for one in sets[LONGMEMEVAL] if one.name in names]
     return {
-        name: [one for one in haystacks if any(fit_for(one))] for name, haystacks in sets.items()
+        name: [one for one in haystacks if any(one.answerable for one in labelled(one))]
+        for name, haystacks in sets.items()
     }
 
 
-def fit_for(haystack: Haystack) -> Iterator[Question]:
-    """The questions that weights are fitted on: what is asked on a false premise has no answer."""
-    return (one for one in haystack.questions if one.answerable and one.gold_turns)
+def labelled(haystack: Haystack) -> Iterator[Question]:
+    """The questions whose evidence is known."""
+    return (one for one in haystack.questions if one.gold_turns)
 
 
-class Gathered(NamedTuple):
-    asked: list[Asked]
-    messages: int
-    error: float  # of a re-created score, at most
-    elsewhere: int  # messages that the re-created order puts in another place
+@dataclass(slots=True)
+class Gathered:
+    """Questions of a set, and whether their scores could be re-created."""
+
+    asked: list[Asked] = field(default_factory=list)
+    hits: int = 0
+    error: float = 0  # of a re-created score, at most
+    moved: int = 0  # hits that the re-created order puts in another place
+
+    def add(self, one: Asked) -> None:
+        of = one.features
+        order = np.lexsort((-of.ids, -of.scores(CURRENT)))
+        self.asked.append(one)
+        self.hits += len(order)
+        self.error = max(self.error, recreation_error(of))
+        self.moved += int((order != np.arange(len(order))).sum())
 
 
 def gather(
     sets: Mapping[str, Sequence[Haystack]], model: Model, keep: Path | None
 ) -> dict[str, Gathered]:
-    """Ask every question; a re-created score that is not the engine's is an error."""
-    total = sum(sum(1 for _ in fit_for(one)) for many in sets.values() for one in many)
+    """Ask every question; a re-created score that is not the engine's is an error.
+
+    Questions on a false premise become a set of their own, which is watched and never fitted on.
+    """
+    total = sum(sum(1 for _ in labelled(one)) for many in sets.values() for one in many)
     done = 0
-    found = {}
+    found: dict[str, Gathered] = {}
     with report.bars() as bar, stores(keep) as folder:
         asking, embedding = bar("questions"), bar("embedding")
         asking(done, total)
         for name, haystacks in sets.items():
-            asked = []
-            error, elsewhere, messages = 0.0, 0, 0
+            found[name] = Gathered()
             for haystack in haystacks:
                 with cortext.open(folder / f"{haystack.name}.db", model=model) as engine:
                     remember(engine, haystack, embedding)
-                    for question in fit_for(haystack):
+                    for question in labelled(haystack):
+                        label = name if question.answerable else f"{name}, {FALSE}"
                         of = features(engine, question)
-                        asked.append(Asked(haystack.name, of, question.gold_turns))
-                        error = max(error, recreation_error(of))
-                        order = np.lexsort((-of.ids, -of.scores(CURRENT)))
-                        elsewhere += int((order != np.arange(len(order))).sum())
-                        messages += len(order)
+                        into = found.setdefault(label, Gathered())
+                        into.add(Asked(haystack.name, of, question.gold_turns))
                         done += 1
                         asking(done, total)
-            if error > ROUNDING:
-                raise click.ClickException(
-                    f"the score of {name} is not what the engine's is, by {error:.6f}: "
-                    "has its formula changed?"
-                )
-            if asked:
-                found[name] = Gathered(asked, messages, error, elsewhere)
-    return found
+    for name, gathered in found.items():
+        if gathered.error > ROUNDING:
+            raise click.ClickException(
+                f"the score of {name} is not what the engine's is, by {gathered.error:.6f}: "
+                "has its formula changed?"
+            )
+    return {name: gathered for name, gathered in found.items() if gathered.asked}
 
 
 def show_recreated(console: Console, gathered: Mapping[str, Gathered]) -> dict[str, Any]:
@@ -191,13 +205,15 @@ def show_recreated(console: Console, gathered: Mapping[str, Gathered]) -> dict[s
         "The engine's score, re-created", "questions", "hits", "largest error", "moved"
     )
     rows = {}
-    for name, (asked, messages, error, elsewhere) in gathered.items():
-        table.add_row(name, f"{len(asked):,}", f"{messages:,}", f"{error:.0e}", f"{elsewhere:,}")
+    for name, of in gathered.items():
+        table.add_row(
+            name, f"{len(of.asked):,}", f"{of.hits:,}", f"{of.error:.0e}", f"{of.moved:,}"
+        )
         rows[name] = {
-            "questions": len(asked),
-            "hits": messages,
-            "largest error": error,
-            "moved": elsewhere,
+            "questions": len(of.asked),
+            "hits": of.hits,
+            "largest error": of.error,
+            "moved": of.moved,
         }
     console.print(table)
     return rows
@@ -264,21 +280,29 @@ def cells(row: Mapping[str, float]) -> list[str]:
     return [report.figure(value, 0 if name == "n" else 3) for name, value in row.items()]
 
 
-def show_sets(console: Console, questions: Mapping[str, Questions]) -> dict[str, Any]:
+def show_sets(
+    console: Console, questions: Mapping[str, Questions], fitted: Mapping[str, Questions]
+) -> dict[str, Any]:
     """What weights that were fitted on one set do for the other, and those fitted on both."""
-    aims = {name: goal(of, of.everything) for name, of in questions.items()}
+    aims = {name: goal(of, of.everything) for name, of in fitted.items()}
     found = {"today": CURRENT, "nothing but context": Weights(0, 0, 0, 0, 0, 0)}
     found |= {f"fitted on {name}": search(aim) for name, aim in aims.items()}
     if len(aims) > 1:
         found["fitted on both"] = search(lambda to: sum(aim(to) for aim in aims.values()))
-    heads = [f"{name} R@{k}" for name in questions for k in DEPTHS]
-    table = new_table(f"Weights ({line(None)}) on each set", "weights", *heads)
-    rows = {}
+    title = f"R@{' and R@'.join(map(str, DEPTHS))} on each set"
+    table = new_table(title, line(None), *questions)
+    rows: dict[str, Any] = {}
     for label, weights in found.items():
         means = {name: of.recall(weights).mean(axis=0) for name, of in questions.items()}
-        values = [float(value) for of in means.values() for value in of]
-        rows[label] = {"weights": weights._asdict(), **dict(zip(heads, values, strict=True))}
-        table.add_row(label, line(weights), *map(report.figure, values))
+        cell = [" ".join(map(report.figure, mean)) for mean in means.values()]
+        table.add_row(label, line(weights), *cell)
+        rows[label] = {
+            "weights": weights._asdict(),
+            **{
+                name: {f"R@{k}": float(value) for k, value in zip(DEPTHS, mean, strict=True)}
+                for name, mean in means.items()
+            },
+        }
     console.print(table)
     return rows
 

@@ -217,6 +217,9 @@ def test_from_end_to_end(run_bench: RunBench, tmp_path: Path) -> None:
     for row in found["recreated"].values():
         assert row["largest error"] < 1e-9
         assert row["moved"] == 0
+    assert found["recreated"]["LoCoMo, false premise"]["questions"] == 2
+    assert found["left out"].keys() == {"LoCoMo", "LongMemEval"}, "never fitted on false premises"
+    assert found["sets"]["today"]["LoCoMo, false premise"]["R@10"] == 1
     assert found["sweep"]["LoCoMo"]["date"].keys() >= {"0", "0.05"}
     folds = found["left out"]["LoCoMo"]
     assert [fold["left out"] for fold in folds] == [["tiny"], ["conv-0"], "each in turn"]
