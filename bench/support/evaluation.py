@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,7 @@ from support.haystacks import Haystack, Question
 from support.report import Meter, bars
 from support.scoring import Board, Count, Scores
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "remember", "stores"]
 
 Score = Callable[[Question, Sequence[rankers.Ranked], Count], Scores]
 
@@ -36,17 +36,18 @@ def evaluate(
     board = Board()
     total = sum(len(haystack.questions) for haystack in haystacks)
     done = 0
+    vectors = any(map(rankers.needs_vectors, rows))
 
     @cache
     def count(text: str) -> int:
         return len(model.tokenize(text))
 
-    with bars() as bar, _folder(keep) as folder:
+    with bars() as bar, stores(keep) as folder:
         asking, embedding = bar("questions"), bar("embedding")
         asking(done, total)
         for haystack in haystacks:
             with cortext.open(folder / f"{haystack.name}.db", model=model) as engine:
-                _remember(engine, haystack, rows, embedding)
+                remember(engine, haystack, embedding if vectors else None)
                 ways = {row: rankers.make(row, haystack, engine, depth) for row in rows}
                 for question in haystack.questions:
                     for row, rank in ways.items():
@@ -62,21 +63,21 @@ def evaluate(
     return board
 
 
-def _remember(
-    engine: cortext.Engine, haystack: Haystack, rows: Iterable[str], meter: Meter
-) -> None:
+def remember(engine: cortext.Engine, haystack: Haystack, meter: Meter | None) -> None:
+    """Store a haystack's turns, and wait for their vectors if there is a meter to show it."""
     engine.ingest_many(
         cortext.NewMessage(
             text=turn.text, role=turn.role, session=turn.session, time=turn.time, uid=turn.uid
         )
         for turn in haystack.turns
     )
-    if any(map(rankers.needs_vectors, rows)) and not engine.flush(progress=meter):
+    if meter is not None and not engine.flush(progress=meter):
         raise RuntimeError(f"not everything was embedded: {engine.stats().last_error}")
 
 
 @contextmanager
-def _folder(keep: Path | None) -> Iterator[Path]:
+def stores(keep: Path | None) -> Iterator[Path]:
+    """The folder for the stores: this one, or one that is removed in the end."""
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
         yield keep
