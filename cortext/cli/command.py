@@ -86,8 +86,12 @@ def limit(default: int, text: str) -> Callable[[F], F]:
 def filters(function: F) -> F:
     """Add the options that say which messages take part."""
     for option in (
-        click.option("--until", type=Moment(), help="Only messages before this time (2026-05-01, which is its midnight UTC, or "
-            "2026-05-01T09:30:00Z)."),
+        click.option(
+            "--until",
+            type=Moment(),
+            help="Only messages before this time (2026-05-01, which is its midnight UTC, or "
+            "2026-05-01T09:30:00Z).",
+        ),
         click.option("--since", type=Moment(), help="Only messages from this time on."),
         click.option("--role", "roles", multiple=True, help="Only this role; may be repeated."),
         click.option(

@@ -23,8 +23,9 @@ from cortext.cli.times import iso
 __all__ = ["Column", "message_fields", "number", "print_table", "recall_fields", "size"]
 
 
-# Below this many columns a table leaves no room for its texts.
-NARROW = 72
+# What a table's text needs beside its other columns, and what each of those takes.
+TEXT_WIDTH = 32
+COLUMN_WIDTH = 8
 
 
 def message_fields(message: Message) -> dict[str, Any]:
@@ -99,7 +100,8 @@ def print_table(columns: list[Column], rows: Iterable[Sequence[str | Text]]) -> 
             terminal.write_line("\t".join(terminal.one_line(str(cell)) for cell in row))
         return
     console = terminal.output()
-    if console.width < NARROW and len(columns) > 2:
+    others = len(columns) - 1
+    if others > 1 and console.width < TEXT_WIDTH + COLUMN_WIDTH * others:
         print_stacked(console, rows)
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)

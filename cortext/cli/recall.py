@@ -147,7 +147,12 @@ def remarks(result: Recall, explain: bool) -> None:
 @click.argument("query", nargs=-1, required=True)
 @command.limit(10, "Most hits to show.")
 @command.filters
-@click.option("--as-of", type=command.Moment(), metavar="TIME", help="Answer as if it were then, at midnight UTC of a date.")
+@click.option(
+    "--as-of",
+    type=command.Moment(),
+    metavar="TIME",
+    help="Answer as if it were then, at midnight UTC of a date.",
+)
 @click.option("--budget-tokens", type=BUDGET, help="Most tokens, by the store's model.")
 @click.option("--budget-bytes", type=BUDGET, help="Most bytes of all texts.")
 @click.option("--no-attach", is_flag=True, help="Leave out questions and answers beside hits.")

@@ -36,7 +36,9 @@ def aware(text: str) -> datetime:
     try:
         time = isoparse(text)
     except (ValueError, OverflowError):
-        raise ValueError("not an ISO 8601 date or time, such as 2026-05-01 or 2026-05-01T09:30:00Z") from None
+        raise ValueError(
+            "not an ISO 8601 date or time, such as 2026-05-01 or 2026-05-01T09:30:00Z"
+        ) from None
     if time.utcoffset() is None:
         raise ValueError("the time has no zone: end it with Z or an offset such as +02:00")
     return time

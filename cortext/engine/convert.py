@@ -12,7 +12,7 @@ from typing import Any
 
 from cortext._native.engine import MessageRow, NewRow
 from cortext.engine.types import Hit, Message, NewMessage, StageScores, Standing
-from cortext.errors import InputError
+from cortext.errors import InputError, StoreCorruptError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -149,6 +149,13 @@ def to_row(message: NewMessage) -> NewRow:
 
 
 def _common(row: MessageRow) -> dict[str, Any]:
+    try:
+        return _fields(row)
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise StoreCorruptError(f"message {row.id} of the store is damaged: {error}") from None
+
+
+def _fields(row: MessageRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "text": row.text,
@@ -195,7 +202,12 @@ def to_hit(row: MessageRow, *, explain: bool) -> Hit:
 def to_standing(row: MessageRow, hits: Collection[int]) -> Standing:
     """A standing directive; hits: ids of the messages that are hits."""
     data, (start, size) = row.text.encode(), row.span
-    before, sentence = data[:start].decode(), data[start : start + size].decode()
+    try:
+        before, sentence = data[:start].decode(), data[start : start + size].decode()
+    except UnicodeDecodeError:
+        raise StoreCorruptError(
+            f"a directive of message {row.id} of the store is damaged: it is not whole characters"
+        ) from None
     return Standing(
         **_common(row),
         span=(len(before), len(before) + len(sentence)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import threading
 import time as clock
 import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -93,6 +94,7 @@ class Engine:
         self._durability = durability
         # At interpreter exit too: the thread ends and the log is folded before Python goes.
         self._finalizer = weakref.finalize(self, handle.close)
+        self._closing = threading.Lock()
 
     def __enter__(self) -> Engine:
         return self
@@ -123,7 +125,8 @@ class Engine:
 
         What is not embedded yet stays in the backlog for the next open.  Idempotent.
         """
-        self._finalizer()
+        with self._closing:  # whoever comes second waits too
+            self._finalizer()
 
     def ingest(
         self,
@@ -246,13 +249,15 @@ class Engine:
         """The messages that matter for a query, best first.
 
         query: a question or any text; its punctuation means nothing.  Of a very long one the
-            64 rarest words count, and for the meaning its first 8 chunks (with the
-            bundled model, some 1,800 tokens).
+            64 rarest of its first 256 different words count, and for the meaning its first 8
+            chunks (with the bundled model, some 1,800 tokens).
         limit: at most so many hits, 1 to 10,000; the list ends where the evidence ends, so there
             may be fewer.  A score ranks within this recall; whether anything answers the query
             is what `Recall.confidence` says.
-        session, roles, since, until: as in `messages`; they restrict
-            the search itself, not its result.  What is attached to a hit passes them too.
+        session, roles, since, until: as in `messages`; they restrict the search itself, not its
+            result, and what is attached to a hit passes them too.  What stands around a message
+            of its session, before `until`, may still be why it is found: with roles="user" the
+            assistant's question leads to the answer.
         reference_time: what "yesterday" in the query counts from; default: `as_of`, else now.
             Messages near a time that the query names are preferred, others are not cut off;
             see `cortext.dates` for what is understood.  A time in "after my trip" is that of the
@@ -265,7 +270,8 @@ class Engine:
             most other languages, but 1.2 times as many for Thai.  Hits are taken in order; one
             that does not fit what is left is passed over for shorter ones behind it, and one that
             is larger than the whole budget is cut to its best passage (`Hit.excerpt`).
-        budget_bytes: the same in bytes of UTF-8; of two budgets both hold.
+        budget_bytes: the same in bytes of UTF-8; of two budgets both hold.  `Recall.standing` is
+            a list of its own, which no budget counts.
         attach: give a hit the message beside it that is needed to read it; see `Hit`.
         collapse: of messages that say the same word for word, but for case, punctuation or a
             greeting, show the newest only; see `Hit.duplicates`.  Speakers keep their own words,
@@ -276,9 +282,9 @@ class Engine:
             value of a setting; other hits take their places.  See Hit.
         explain: give each hit the scores of the stages.
         stages: leave some out to compare; "dense" or "lexical" must be among them.
-        standing_limit: most of Recall.standing, 0 for none.  `session` and `until` restrict it as
-            they do the hits, `roles` and `since` do not: what the user once said holds until it is
-            taken back.
+        standing_limit: most of Recall.standing, 0 for none; of each session that `session` names
+            the 96 newest at most.  `session` and `until` restrict it as they do the hits, `roles`
+            and `since` do not: what the user once said holds until it is taken back.
 
         Raises: InputError, StoreError and its kinds, ModelError.
         """

@@ -175,6 +175,13 @@ int ct_index_add(ct_index *index, const ct_index_entry *entry, ct_error *error) 
                          (long long)entry->session_id);
         goto done;
     }
+    float scale;
+    memcpy(&scale, entry->code, sizeof scale);
+    if (!(scale >= 0 && scale <= 1)) { /* of unit vectors; also NaN */
+        status = ct_fail(error, CT_CORRUPT, "the store is damaged: embedding %lld is of no unit vector",
+                         (long long)entry->chunk_id);
+        goto done;
+    }
     if (index->count == NO_ENTRY) {
         status = ct_fail(error, CT_INTERNAL, "the index holds %zu chunks and cannot grow", index->count);
         goto done;
@@ -188,7 +195,7 @@ int ct_index_add(ct_index *index, const ct_index_entry *entry, ct_error *error) 
     }
     block *last = index->blocks[index->count / BLOCK_ENTRIES];
     size_t i = index->count % BLOCK_ENTRIES;
-    memcpy(&last->scale[i], entry->code, sizeof(float));
+    last->scale[i] = scale;
     memcpy(last->codes + i * index->padded, entry->code + sizeof(float), (size_t)index->dimension);
     last->message_id[i] = entry->message_id;
     last->session_id[i] = entry->session_id;

@@ -13,6 +13,9 @@
 /* Of the match in context, how much is the message's own: beside an answer stands many a "noted". */
 #define OWN_SHARE 0.2
 
+/* Half a confidence. */
+#define WORDS_ALONE 0.3
+
 /* Without token codes the cosine of whole vectors stands in for the match of tokens. */
 static double meaning_of(const ct_candidate *candidate) {
     if (isnan(candidate->late)) return candidate->dense;
@@ -34,8 +37,9 @@ void ct_fuse_score(ct_pool *pool, double fluency) {
         double own = best_lexical > 0 && of->lexical > 0 ? of->lexical / best_lexical : 0;
         double around = best_lexical > 0 ? of->around / best_lexical : 0;
         double meaning = meaning_of(of);
-        /* What is not embedded yet is taken to mean as much as its words say. */
-        if (isnan(meaning)) meaning = any_meaning ? own * best_meaning : own;
+        /* What is not embedded yet is taken to mean as much as its words say; words alone say which is
+         * best, not whether it is good. */
+        if (isnan(meaning)) meaning = own * (any_meaning ? best_meaning : WORDS_ALONE);
         of->match = meaning + LEXICAL_SHARE * fmax(own, around) - QUESTION_SHARE * of->question;
         double score = of->match + foreign_share * own + SPEAKER_SHARE * of->speaker + DATE_SHARE * of->date;
         of->score = score / (1 + LEXICAL_SHARE + foreign_share + SPEAKER_SHARE + DATE_SHARE);

@@ -21,7 +21,7 @@
 #define DATED 50
 
 /* How much of its words' score a message lends to those 1, 2, ... away. */
-static const double lent_words[] = {0.7, 0.5};
+static const double lent_words[] = {0.84, 0.6};
 
 /* A message that is a span's own length before or behind it is half as near as one in it; of a span
  * that is very short or open this long. */
@@ -59,10 +59,11 @@ static int split(ct_gather *gather, ct_error *error) {
     const ct_recall_parts *parts = gather->parts;
     const ct_query *query = gather->query;
     int status = ct_store_split(parts->store, query->text, query->text_bytes, &gather->words, error);
-    if (!status && ct_gather_uses(gather, CT_STAGE_SPEAKER))
-        status = ct_speaker_find(parts->store, parts->encoder, &gather->words, &gather->speakers, error);
-    if (!status) ct_lexical_select(&gather->words);
-    return status;
+    if (status) return status;
+    size_t content = ct_lexical_select(&gather->words);
+    gather->content = gather->words;
+    gather->content.count = content;
+    return CT_OK;
 }
 
 /* ---- candidates ---------------------------------------------------------------------------- */
@@ -104,7 +105,7 @@ static int find_lexical(ct_gather *gather, size_t capacity, ct_error *error) {
     size_t count = 0;
     ct_lexical_hit *hits = ct_alloc(capacity * sizeof *hits);
     if (!hits) return ct_fail_nomem(error);
-    int status = ct_store_search(gather->parts->store, &gather->words, gather->filter, hits, capacity, &count,
+    int status = ct_store_search(gather->parts->store, &gather->content, gather->filter, hits, capacity, &count,
                                  error);
     for (size_t i = 0; !status && i < count; i++) {
         ct_candidate *candidate = ct_pool_add(&gather->pool, hits[i].message_id);
@@ -113,6 +114,20 @@ static int find_lexical(ct_gather *gather, size_t capacity, ct_error *error) {
     }
     ct_free(hits);
     return status;
+}
+
+/* Only who speaks in the candidates can be named: roles that the filter hides must not tell. */
+static int find_speakers(ct_gather *gather, ct_error *error) {
+    int64_t roles[CT_ROLES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < gather->pool.count && count < CT_ROLES_MAX; i++) {
+        ct_index_message about;
+        size_t at = 0;
+        if (!ct_index_find(gather->parts->index, gather->pool.list[i].message_id, &about)) continue;
+        while (at < count && roles[at] != about.role_id) at++;
+        if (at == count) roles[count++] = about.role_id;
+    }
+    return ct_speaker_find(gather->parts, gather->query, &gather->words, roles, count, &gather->speakers, error);
 }
 
 /* ---- what the stages say of them ----------------------------------------------------------- */
@@ -222,16 +237,21 @@ static int prepare(ct_gather *gather, ct_timings *timings, ct_error *error) {
     began = now;
     if (!status && words) status = split(gather, error);
     timings->lexical_ns += (now = ct_clock_ns()) - began;
-    began = now;
+    return status;
+}
+
+/* What the first candidates say about the query, once. */
+static int begin_late(ct_gather *gather, ct_error *error) {
+    int status = ct_gather_uses(gather, CT_STAGE_SPEAKER) ? find_speakers(gather, error) : CT_OK;
     if (!status && ct_gather_uses(gather, CT_STAGE_LATE))
         status = ct_late_stage_begin(gather->parts, gather->query, &gather->tokens, &gather->speakers,
                                      &gather->late, error);
-    timings->late_ns += ct_clock_ns() - began;
     return status;
 }
 
 int ct_gather_run(ct_gather *gather, size_t capacity, ct_timings *timings, ct_error *error) {
-    int status = gather->pool.count ? CT_OK : prepare(gather, timings, error);
+    int is_first = gather->pool.count == 0;
+    int status = is_first ? prepare(gather, timings, error) : CT_OK;
     int64_t began = ct_clock_ns(), now;
 
     if (!status && ct_gather_uses(gather, CT_STAGE_DENSE))
@@ -244,6 +264,7 @@ int ct_gather_run(ct_gather *gather, size_t capacity, ct_timings *timings, ct_er
     timings->lexical_ns += (now = ct_clock_ns()) - began;
     began = now;
 
+    if (!status && is_first) status = begin_late(gather, error);
     if (!status) status = match(gather, error);
     if (!status && ct_gather_uses(gather, CT_STAGE_CONTEXT)) status = look_around(gather, error);
     if (!status) ct_fuse_score(&gather->pool, gather->fluency);

@@ -13,7 +13,8 @@ typedef struct ct_gather {
     const ct_bound_filter *filter;
     ct_index_query vector;
     ct_query_tokens tokens;
-    ct_words words; /* all of the query's */
+    ct_words words;   /* all of the query's */
+    ct_words content; /* those that say something, the first of words */
     ct_speakers speakers;
     double fluency; /* how much of the query the model knows */
     ct_late_stage late;

@@ -3,9 +3,6 @@
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
 
-/* Some 58,000 tokens with the bundled model. */
-#define CHUNKS_MAX 256
-
 /* The last chunk can be short, the one before it is not. */
 #define EDGE_CHUNKS 2
 
@@ -41,16 +38,16 @@ static int grow_chunks(ct_grains *grains, size_t more, ct_error *error) {
 
 static int add_chunks(ct_grains *grains, int64_t message_id, ct_grain_line *to, int only_edges,
                       ct_error *error) {
-    int64_t ids[CHUNKS_MAX];
-    size_t count = ct_index_chunks(grains->parts->index, message_id, ids, CHUNKS_MAX);
-    if (count > CHUNKS_MAX) count = CHUNKS_MAX;
+    size_t count = ct_index_chunks(grains->parts->index, message_id, NULL, 0);
     if (grow_chunks(grains, count, error)) return CT_NOMEM;
+    int64_t *ids = grains->chunk_ids + grains->chunk_count;
+    size_t now = ct_index_chunks(grains->parts->index, message_id, ids, count); /* more may have come */
+    count = now < count ? now : count;
     to->first = grains->chunk_count;
     to->is_whole = !only_edges || count <= 2 * EDGE_CHUNKS;
-    for (size_t i = 0; i < count; i++)
-        if (to->is_whole || i < EDGE_CHUNKS || i + EDGE_CHUNKS >= count)
-            grains->chunk_ids[grains->chunk_count++] = ids[i];
-    to->count = grains->chunk_count - to->first;
+    to->count = to->is_whole ? count : 2 * EDGE_CHUNKS;
+    if (!to->is_whole) memmove(ids + EDGE_CHUNKS, ids + count - EDGE_CHUNKS, EDGE_CHUNKS * sizeof *ids);
+    grains->chunk_count += to->count;
     return CT_OK;
 }
 

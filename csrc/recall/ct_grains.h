@@ -36,8 +36,8 @@ typedef struct ct_grains {
     size_t capacity;
 } ct_grains;
 
-/* A message's grains are wanted: of a long one the first so many chunks or, with only_edges, what can
- * stand near another message. */
+/* A message's grains are wanted; with only_edges, of a long one only what can stand near another
+ * message. */
 int ct_grains_want(ct_grains *grains, int64_t message_id, int only_edges, ct_error *error);
 
 /* Read and match what is wanted. */

@@ -1,6 +1,7 @@
 #include "recall/ct_lexical.h"
 
-#include "base/ct_alloc.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* Sorted for bsearch. */
 static const char *const function_words[] = {
@@ -24,14 +25,13 @@ int ct_lexical_is_function_word(const char *word) {
                    sizeof *function_words, compare) != NULL;
 }
 
-void ct_lexical_select(ct_words *words) {
+size_t ct_lexical_select(ct_words *words) {
     size_t content = 0;
-    for (size_t i = 0; i < words->count; i++) content += !ct_lexical_is_function_word(words->list[i]);
-    if (content == 0) return;
-    size_t kept = 0;
     for (size_t i = 0; i < words->count; i++) {
-        if (ct_lexical_is_function_word(words->list[i])) ct_free(words->list[i]);
-        else words->list[kept++] = words->list[i];
+        if (ct_lexical_is_function_word(words->list[i])) continue;
+        char *word = words->list[i];
+        words->list[i] = words->list[content];
+        words->list[content++] = word;
     }
-    words->count = kept;
+    return content ? content : words->count;
 }

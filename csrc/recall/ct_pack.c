@@ -7,6 +7,7 @@
 #include "base/ct_utf8.h"
 #include "recall/ct_excerpt.h"
 #include "recall/ct_question.h"
+#include "recall/ct_role.h"
 
 /* A text of so few words without a number, or of up to so many that begin with "yes", "it", "that" and the
  * like, says too little without what was said before it. */
@@ -31,12 +32,6 @@ void ct_pack_free(ct_pack *pack) { forget(pack); }
 
 /* ---- what was said more than once ---------------------------------------------------------- */
 
-static int is_tool(const char *role) {
-    if (strcmp(role, "function") == 0) return 1;
-    if (strncmp(role, "tool", 4) != 0) return 0;
-    return role[4] == 0 || role[4] == ':' || role[4] == '_' || role[4] == '-' || role[4] == '/';
-}
-
 static int64_t day_of(int64_t time_ms) {
     return time_ms / DAY_MS - (time_ms % DAY_MS < 0);
 }
@@ -51,13 +46,13 @@ static int belongs(const ct_pack *pack, const ct_saying *to, size_t row) {
     const ct_folded *said = &pack->folded[row];
     if (!ct_fold_equal(&pack->folds, &pack->folded[to->best], said)) return 0;
     if (said->dated && day_of(rows[to->best].time_ms) != day_of(rows[row].time_ms)) return 0;
-    return to->voice == CT_PACK_NONE || is_tool(rows[row].role) ||
+    return to->voice == CT_PACK_NONE || ct_role_is_tool(rows[row].role) ||
            strcmp(rows[to->voice].role, rows[row].role) == 0;
 }
 
 /* Whether row a is the better one to show. */
 static int is_better(const ct_row *a, const ct_row *b) {
-    int tool_a = is_tool(a->role), tool_b = is_tool(b->role);
+    int tool_a = ct_role_is_tool(a->role), tool_b = ct_role_is_tool(b->role);
     if (tool_a != tool_b) return tool_b;
     if (a->time_ms != b->time_ms) return a->time_ms > b->time_ms;
     return a->id > b->id;
@@ -68,7 +63,7 @@ static void join(ct_pack *pack, ct_saying *to, size_t row) {
     pack->next[to->last] = row;
     to->last = row;
     to->count++;
-    if (to->voice == CT_PACK_NONE && !is_tool(rows[row].role)) to->voice = row;
+    if (to->voice == CT_PACK_NONE && !ct_role_is_tool(rows[row].role)) to->voice = row;
     if (is_better(&rows[row], &rows[to->shown])) to->shown = row;
 }
 
@@ -86,7 +81,7 @@ static int add(ct_pack *pack, size_t row, ct_error *error) {
         }
         if (ct_id_map_put(&pack->places, key, (uint32_t)pack->count)) return ct_fail_nomem(error);
     }
-    size_t voice = is_tool(pack->result->rows[row].role) ? CT_PACK_NONE : row;
+    size_t voice = ct_role_is_tool(pack->result->rows[row].role) ? CT_PACK_NONE : row;
     pack->sayings[pack->count++] = (ct_saying){row, row, row, voice, 1, other};
     return CT_OK;
 }

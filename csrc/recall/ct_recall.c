@@ -101,7 +101,7 @@ static int fetch(ct_gather *gather, size_t capacity, ct_result *result, ct_error
     size_t limit = (size_t)gather->query->limit;
     size_t most = limit * READ_FACTOR > READ_LEAST ? limit * READ_FACTOR : READ_LEAST;
     ct_pack pack = {gather->parts, gather->query, gather->filter, &gather->pool,
-                    &gather->words, .result = result, .least = -INFINITY};
+                    &gather->content, .result = result, .least = -INFINITY};
     /* With fewer in the pool no stage had more to give. */
     int status, may_widen = gather->pool.count >= capacity;
     for (;;) {

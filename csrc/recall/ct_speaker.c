@@ -2,6 +2,12 @@
 
 #include <string.h>
 
+#include "recall/ct_lexical.h"
+#include "recall/ct_role.h"
+
+/* What more roles than this share is no name ("agent 1", "agent 2"). */
+#define NAMESAKES_MAX 3
+
 static const char *const first_person[] = {"i", "me", "my", "mine", "myself"};
 static const char *const second_person[] = {"you", "your", "yours", "yourself"};
 
@@ -17,10 +23,38 @@ static int holds_any(const ct_words *words, const char *const *list, size_t coun
     return 0;
 }
 
-static int name_is_in(ct_store *store, const char *name, const ct_words *words, int *named, ct_error *error) {
+static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80); }
+
+/* Inside the text and as it is spelt in the name: "Will", "May". */
+static int stands_in(const ct_query *query, const char *name, const char *word) {
+    size_t bytes = strlen(word);
+    for (const char *at = name; (at = strcasestr(at, word)) != NULL; at++) {
+        if (*at < 'A' || *at > 'Z') continue;
+        for (size_t i = 1; i + bytes <= query->text_bytes; i++)
+            if (memcmp(query->text + i, at, bytes) == 0 && !is_letter(query->text[i - 1]) &&
+                (i + bytes == query->text_bytes || !is_letter(query->text[i + bytes])))
+                return 1;
+    }
+    return 0;
+}
+
+/* Whether a word of a name is one of the query's. */
+static int is_meant(const ct_query *query, const ct_words *words, const char *name, const char *word) {
+    if (!holds(words, word)) return 0;
+    if (!ct_lexical_is_function_word(word) && strcmp(word, "may") != 0) return 1;
+    return stands_in(query, name, word);
+}
+
+/* How much of a name the query holds. */
+typedef enum naming { NAMED_NOT, NAMED_PARTLY, NAMED_WHOLE } naming;
+
+static int find_naming(ct_store *store, const ct_query *query, const ct_words *words, const char *name,
+                       naming *out, ct_error *error) {
     ct_words parts = {.count = 0};
-    int status = ct_store_split(store, name, strlen(name), &parts, error);
-    for (size_t i = 0; !status && i < parts.count && !*named; i++) *named = holds(words, parts.list[i]);
+    size_t meant = 0;
+    int status = ct_role_is_part(name) ? CT_OK : ct_store_split(store, name, strlen(name), &parts, error);
+    for (size_t i = 0; !status && i < parts.count; i++) meant += is_meant(query, words, name, parts.list[i]) != 0;
+    *out = !meant ? NAMED_NOT : meant < parts.count ? NAMED_PARTLY : NAMED_WHOLE;
     ct_words_free(&parts);
     return status;
 }
@@ -36,22 +70,42 @@ static int keep_name_tokens(ct_encoder *encoder, const char *name, ct_speakers *
     return CT_OK;
 }
 
-int ct_speaker_find(ct_store *store, ct_encoder *encoder, const ct_words *words, ct_speakers *out,
-                    ct_error *error) {
-    int first = holds_any(words, first_person, sizeof first_person / sizeof *first_person);
-    int second = holds_any(words, second_person, sizeof second_person / sizeof *second_person);
+static int is_by_person(const ct_words *words, const char *role) {
+    if (strcmp(role, "user") == 0)
+        return holds_any(words, first_person, sizeof first_person / sizeof *first_person);
+    return strcmp(role, "assistant") == 0 &&
+           holds_any(words, second_person, sizeof second_person / sizeof *second_person);
+}
+
+/* names: how much of each role's name the query holds. */
+static int choose(const ct_recall_parts *parts, const ct_words *words, const ct_roles *roles, const naming *names,
+                  ct_speakers *out, ct_error *error) {
+    size_t partly = 0, whole = 0;
+    for (size_t i = 0; i < roles->count; i++) {
+        partly += names[i] == NAMED_PARTLY;
+        whole += names[i] == NAMED_WHOLE;
+    }
+    naming least = whole || partly > NAMESAKES_MAX ? NAMED_WHOLE : NAMED_PARTLY;
+    for (size_t i = 0; i < roles->count && out->count < CT_SPEAKERS_MAX; i++) {
+        int by_name = names[i] >= least;
+        if (!by_name && !is_by_person(words, roles->list[i].name)) continue;
+        out->role_ids[out->count++] = roles->list[i].id;
+        out->by_name |= by_name;
+        int status = by_name ? keep_name_tokens(parts->encoder, roles->list[i].name, out, error) : CT_OK;
+        if (status) return status;
+    }
+    return CT_OK;
+}
+
+int ct_speaker_find(const ct_recall_parts *parts, const ct_query *query, const ct_words *words,
+                    const int64_t *role_ids, size_t role_count, ct_speakers *out, ct_error *error) {
     ct_roles roles = {.count = 0};
     ct_speakers found = {.count = 0};
-    int status = ct_store_roles(store, &roles, error);
-    for (size_t i = 0; !status && i < roles.count && found.count < CT_SPEAKERS_MAX; i++) {
-        const char *name = roles.list[i].name;
-        int by_person = (first && strcmp(name, "user") == 0) || (second && strcmp(name, "assistant") == 0);
-        int by_name = 0;
-        if (!by_person) status = name_is_in(store, name, words, &by_name, error);
-        if (!status && by_name) status = keep_name_tokens(encoder, name, &found, error);
-        if (by_name || by_person) found.role_ids[found.count++] = roles.list[i].id;
-        found.by_name |= by_name;
-    }
+    naming names[CT_ROLES_MAX];
+    int status = ct_store_roles(parts->store, role_ids, role_count, &roles, error);
+    for (size_t i = 0; !status && i < roles.count; i++)
+        status = find_naming(parts->store, query, words, roles.list[i].name, &names[i], error);
+    if (!status) status = choose(parts, words, &roles, names, &found, error);
     ct_roles_free(&roles);
     if (!status) *out = found;
     return status;

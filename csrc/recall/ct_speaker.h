@@ -2,8 +2,8 @@
 #ifndef CT_SPEAKER_H
 #define CT_SPEAKER_H
 
-#include "encoder/ct_encoder.h"
-#include "store/ct_store.h"
+#include "ct.h"
+#include "recall/ct_parts.h"
 
 #define CT_SPEAKERS_MAX 8
 #define CT_NAME_TOKENS_MAX 64
@@ -16,11 +16,12 @@ typedef struct ct_speakers {
     size_t name_token_count;
 } ct_speakers;
 
-/* words: all of the query's, before any are dropped.  A word of a role's name names it ("Anna" the role
- * "Anna Smith"); "I" and "my" name the role "user", "you" and "your" the role "assistant" (English
- * only).  Of a store with very many roles the newest are looked at. */
-int ct_speaker_find(ct_store *store, ct_encoder *encoder, const ct_words *words, ct_speakers *out,
-                    ct_error *error);
+/* Of these roles, those that the query names.  words: all of the query's.  A role's whole name names it, or
+ * one word of it ("Anna" the role "Anna Smith") where no other role is named whole and few share that
+ * word.  A word that is no name as a rule ("will", "may") must stand there with the capital of the name.
+ * "I" and "my" name the role "user", "you" and "your" the role "assistant" (English only). */
+int ct_speaker_find(const ct_recall_parts *parts, const ct_query *query, const ct_words *words,
+                    const int64_t *role_ids, size_t role_count, ct_speakers *out, ct_error *error);
 
 int ct_speaker_is_named(const ct_speakers *speakers, int64_t role_id);
 

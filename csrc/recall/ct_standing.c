@@ -18,7 +18,8 @@ static int by_relevance(const void *a, const void *b) {
     return x->row < y->row ? -1 : x->row > y->row; /* rows are newest first */
 }
 
-/* Whether a newer one took its place.  The store says so only when no sessions were asked for. */
+/* Whether a newer one took its place.  The store knows of the last one that did, whatever was asked for;
+ * what had taken its place by the time that is asked about is for here. */
 static int is_replaced(const ct_directives *all, size_t index) {
     for (size_t i = 0; i < index; i++)
         if (ct_directive_replaces(&all->list[i].view, &all->list[index].view)) return 1;
@@ -35,8 +36,7 @@ static void mean_of_query(const ct_query_tokens *tokens, size_t bits, int8_t *me
 }
 
 /* The first `most` of those in force, in list. */
-static size_t rank(const ct_directives *all, const ct_bound_filter *filter, const int8_t *asked, size_t bits,
-                   ranked *list, size_t most) {
+static size_t rank(const ct_directives *all, const int8_t *asked, size_t bits, ranked *list, size_t most) {
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) {
         const ct_directive_view *view = &all->list[i].view;
@@ -47,7 +47,7 @@ static size_t rank(const ct_directives *all, const ct_bound_filter *filter, cons
     if (count) qsort(list, count, sizeof *list, by_relevance);
     size_t kept = 0;
     for (size_t i = 0; i < count && kept < most; i++)
-        if (!filter->restrict_sessions || !is_replaced(all, (size_t)(list[i].row - all->list))) list[kept++] = list[i];
+        if (!is_replaced(all, (size_t)(list[i].row - all->list))) list[kept++] = list[i];
     return kept;
 }
 
@@ -81,7 +81,7 @@ int ct_standing_find(const ct_recall_parts *parts, const ct_query *query, const 
     ranked *list = ct_alloc(all.count * sizeof *list);
     if (list) {
         if (tokens->count) mean_of_query(tokens, bits, asked);
-        size_t count = rank(&all, filter, tokens->count ? asked : NULL, bits, list, (size_t)query->standing);
+        size_t count = rank(&all, tokens->count ? asked : NULL, bits, list, (size_t)query->standing);
         status = fetch(parts->store, list, count, result, error);
     } else {
         status = ct_fail_nomem(error);

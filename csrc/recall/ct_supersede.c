@@ -6,6 +6,7 @@
 #include "base/ct_error.h"
 #include "index/ct_late.h"
 #include "recall/ct_question.h"
+#include "recall/ct_role.h"
 #include "recall/ct_statement_pair.h"
 #include "simd/ct_simd.h"
 
@@ -36,6 +37,10 @@
 #define PRIOR_CHUNKS 300.0
 
 /* A row as far as it takes part. */
+/* Rows that are compared each with each, where a link is only said; where it hides a row, as many as
+ * there is room for. */
+#define LINKED_ROWS 30
+
 typedef struct party {
     ct_statement said;
     int takes_part;
@@ -75,19 +80,12 @@ static void judging_free(judging *state) {
 
 /* ---- by words ------------------------------------------------------------------------------- */
 
-static int is_tool(const char *role) {
-    static const char *const tools[] = {"tool", "toolResult", "tool_result", "function"};
-    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-        if (strcmp(role, tools[i]) == 0) return 1;
-    return 0;
-}
-
 static int is_newer(const ct_row *row, const ct_row *than) {
     return row->time_ms != than->time_ms ? row->time_ms > than->time_ms : row->id > than->id;
 }
 
 static int may_replace(const ct_row *newer, const ct_row *older) {
-    return is_newer(newer, older) && (!is_tool(newer->role) || is_tool(older->role));
+    return is_newer(newer, older) && (!ct_role_is_tool(newer->role) || ct_role_is_tool(older->role));
 }
 
 static int is_alike(ct_statement_pair pair, const ct_row *older, const ct_row *newer) {
@@ -289,10 +287,11 @@ static int note_links(judging *state, ct_error *error) {
 int ct_supersede_run(const ct_recall_parts *parts, const ct_query *query, const ct_query_tokens *tokens,
                      ct_result *result, ct_error *error) {
     if (!tokens->count || result->count < 2) return CT_OK;
+    size_t most = query->include_superseded ? LINKED_ROWS : CT_SUPERSEDE_ROWS;
     judging state = {
         .parts = parts,
         .result = result,
-        .rows = result->count < CT_SUPERSEDE_ROWS ? result->count : CT_SUPERSEDE_ROWS,
+        .rows = result->count < most ? result->count : most,
         .words = (size_t)ct_encoder_code_bits(parts->encoder) / 64,
     };
     int status = CT_OK;

@@ -11,7 +11,7 @@
 #include "store/ct_result.h"
 
 /* Rows that are looked at, the best. */
-#define CT_SUPERSEDE_ROWS 30
+#define CT_SUPERSEDE_ROWS 64
 
 /* rows: best first, with their scores.  Gives the leading ones their links, which belong to the
  * result, and changes scores so that none stands above what supersedes it; the order of the rows is

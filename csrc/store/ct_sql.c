@@ -13,7 +13,7 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_SESSION_ADD] = "INSERT INTO session(name) VALUES(?1)",
     [CT_SQL_ROLE_ID] = "SELECT id FROM role WHERE name = ?1",
     [CT_SQL_ROLE_ADD] = "INSERT INTO role(name) VALUES(?1)",
-    [CT_SQL_ROLE_LIST] = "SELECT id, name FROM role ORDER BY id DESC LIMIT ?1",
+    [CT_SQL_ROLE_NAME] = "SELECT name FROM role WHERE id = ?1",
     [CT_SQL_UID_FIND] = "SELECT id, session_id, role_id, text FROM message WHERE uid = ?1",
     [CT_SQL_MESSAGE_ADD] = "INSERT INTO message(time, session_id, role_id, text, source, metadata, uid)"
                            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",

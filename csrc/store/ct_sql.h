@@ -18,7 +18,7 @@ typedef enum ct_statement {
     CT_SQL_SESSION_ADD,
     CT_SQL_ROLE_ID,
     CT_SQL_ROLE_ADD,
-    CT_SQL_ROLE_LIST,
+    CT_SQL_ROLE_NAME,
     CT_SQL_UID_FIND,
     CT_SQL_MESSAGE_ADD,
     CT_SQL_WORDS_ADD,

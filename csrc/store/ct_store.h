@@ -60,8 +60,8 @@ int ct_bound_filter_passes(const ct_bound_filter *filter, int64_t session_id, in
 /* Whether everything passes. */
 int ct_bound_filter_is_open(const ct_bound_filter *filter);
 
-/* Roles that a store knows, at most so many, the newest first.  Free with ct_roles_free. */
-#define CT_ROLES_MAX 256
+/* The names of some roles.  Free with ct_roles_free. */
+#define CT_ROLES_MAX 64
 
 typedef struct ct_role {
     int64_t id;
@@ -73,7 +73,8 @@ typedef struct ct_roles {
     size_t count;
 } ct_roles;
 
-int ct_store_roles(ct_store *store, ct_roles *out, ct_error *error);
+/* Of at most CT_ROLES_MAX ids; those that are not there are left out. */
+int ct_store_roles(ct_store *store, const int64_t *ids, size_t count, ct_roles *out, ct_error *error);
 void ct_roles_free(ct_roles *roles);
 
 int ct_store_list(ct_store *store, const ct_bound_filter *filter, int64_t after, int32_t limit,

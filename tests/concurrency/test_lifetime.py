@@ -39,6 +39,25 @@ def test_every_call_after_close_is_a_typed_error(path: Path, model: Model) -> No
     assert model.embed(["the model is shared and stays"]).shape == (1, 384)
 
 
+def test_whoever_closes_second_waits_too(path: Path, model: Model) -> None:
+    mem = cortext.open(path, model=model)
+    mem.ingest_many([{"text": f"note number {i} on gardening"} for i in range(2000)])
+
+    def recall() -> None:
+        with contextlib.suppress(ClosedError):
+            mem.recall("notes", wait_ms=60_000)
+
+    threads = [threading.Thread(target=recall)]
+    threads += [threading.Thread(target=mem.close) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    threads[-1].join()
+    open_files = {file.path for file in psutil.Process().open_files()}
+    assert str(path) not in open_files
+    for thread in threads:
+        thread.join()
+
+
 def test_a_closed_model_does_not_disturb_its_stores(path: Path) -> None:
     own = load(threads=2)  # not the one other tests share
     with cortext.open(path, model=own) as mem:

@@ -265,3 +265,17 @@ def test_damage_is_said(path: Path, model: Model) -> None:
         db.execute("UPDATE directive SET bytes = 10000")
     with cortext.open(path, model=model) as mem, pytest.raises(cortext.StoreCorruptError):
         mem.recall("commit")
+
+
+def test_as_of_knows_only_what_was_said_by_then(mem: Engine) -> None:
+    """Whatever was said later, and in whatever order the messages were looked at."""
+    day = 86_400_000
+    names = ["Max", "Tom", "Ben"]
+    mem.ingest_many(
+        {"text": f"Please call me {name}.", "time": START + i * 10 * day}
+        for i, name in enumerate(names)
+    )
+    for i, name in enumerate(names):
+        then = START + (i * 10 + 5) * day
+        for session in (None, "default"):
+            assert directives(mem, as_of=then, session=session) == [f"Please call me {name}."]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cortext import Engine, InputError
+from cortext.engine import STAGES, Stage
 
 DAY = timedelta(days=1)
 NOW = datetime(2026, 6, 10, 12, tzinfo=timezone.utc)
@@ -70,7 +71,7 @@ def test_a_time_that_is_named_is_preferred_and_nothing_is_cut_off(mem: Engine) -
 
 
 def test_a_message_from_the_time_needs_not_name_it(mem: Engine) -> None:
-    """A query that is all date finds what is from then, before what only has the date in its text."""
+    """A query that is all date finds what is from then."""
     then = datetime(2026, 2, 14, 9, tzinfo=timezone.utc)
     fill(
         mem,
@@ -199,3 +200,79 @@ def test_a_long_query_without_spaces_is_judged_by_its_letters(mem: Engine) -> No
     fill(mem, *talk(5), {"text": "\u9375\u306f\u9752\u3044\u7bb1\u306e\u4e2d", "session": "ja"})
     long = "\u9375\u306f\u9752\u3044\u7bb1\u306e\u4e2d" * 150
     assert mem.recall(long).hits[0].session == "ja"
+
+
+NAMES = [
+    # (role, query, whether the query names it)
+    ("Ann", "what did Ann say about it?", True),
+    ("ann", "what did ann say about it?", True),
+    ("Anna Smith", "what did Anna say about it?", True),
+    ("A. Smith", "what is a good idea?", False),
+    ("Will", "when will the bakery open?", False),
+    ("Will", "when did Will open it?", True),
+    ("May", "may I know when it opens?", False),
+    ("May", "did May know when it opens?", True),
+    ("tool", "which tool did we pick?", False),
+    ("tool:shell", "which shell tool did we pick?", False),
+    ("system", "what is the operating system?", False),
+    ("user", "what did the user say?", False),
+]
+
+
+@pytest.mark.parametrize(("role", "query", "named"), NAMES)
+def test_who_is_named(mem: Engine, role: str, query: str, named: bool) -> None:
+    fill(
+        mem,
+        {"text": "It was said to be a good idea.", "role": role, "session": "1"},
+        {"text": "The idea was said to be good.", "role": "Zoe", "session": "2"},
+    )
+    whole: list[Stage] = [stage for stage in STAGES if stage != "cut"]
+    asked = mem.recall(query, explain=True, stages=whole)
+    speakers = {hit.role: hit.scores.speaker for hit in asked if hit.scores}
+    assert speakers[role] == named
+    assert speakers["Zoe"] == 0
+
+
+def test_the_whole_name_names_one_of_many(mem: Engine) -> None:
+    fill(
+        mem,
+        *(
+            {"text": f"It took {i + 3} minutes here.", "role": f"agent {i}", "session": str(i)}
+            for i in range(1, 21)
+        ),
+    )
+    asked = mem.recall("how long did agent 3 take?", explain=True, limit=20)
+    assert {hit.role for hit in asked if hit.scores and hit.scores.speaker} == {"agent 3"}
+    asked = mem.recall("which agent took ten minutes?", explain=True, limit=20)
+    assert not any(hit.scores and hit.scores.speaker for hit in asked)
+
+
+def test_a_role_that_is_a_common_word_leaves_confidence_alone(mem: Engine) -> None:
+    fill(
+        mem,
+        {"text": "The tool we picked for linting is ruff.", "session": "1"},
+        {"text": "exit status 0", "role": "tool", "session": "2"},
+        {"text": "Be helpful.", "role": "system", "session": "2"},
+    )
+    assert mem.recall("which tool did we pick for linting?").confidence > 0.8
+
+
+def test_roles_that_the_filter_hides_change_nothing(mem: Engine) -> None:
+    texts = ["The garage opens with 8841.", "The code of conduct applies to all.", "My code is 7."]
+    fill(mem, *({"text": text, "session": "1", "time": NOW} for text in texts))
+
+    def seen(**filters: Any) -> list[tuple[int, float]]:
+        found = mem.recall("garage code", **filters)
+        return [(hit.id, round(hit.score, 3)) for hit in found]
+
+    session, then = seen(session="1"), seen(as_of=NOW + DAY)
+    fill(mem, {"text": "hi", "role": "garage", "session": "other", "time": NOW + 9 * DAY})
+    assert [id for id, _ in seen(session="1")] == [id for id, _ in session]
+    assert [id for id, _ in seen(as_of=NOW + DAY)] == [id for id, _ in then]
+
+
+def test_words_alone_make_nothing_sure(mem: Engine) -> None:
+    fill(mem, {"text": "what a lovely sonata in the hall"})
+    asked = mem.recall("who stole the bicycle from the sonata hall?", stages=["lexical"])
+    assert asked.hits
+    assert asked.confidence < 0.6

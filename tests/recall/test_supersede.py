@@ -203,3 +203,35 @@ def test_any_text_is_compared(mem: cortext.Engine) -> None:
         hits = mem.recall(query, limit=60).hits
         assert len(hits) == 60
         assert all(0 <= hit.score <= 1 for hit in hits)
+
+
+def test_of_many_values_only_the_last_is_current(path: Path, model: Model) -> None:
+    with cortext.open(path, model=model) as mem:
+        mem.ingest_many(
+            {"text": f"The code is {8000 + i}.", "time": START + i * MINUTE} for i in range(60)
+        )
+        assert mem.flush()
+        found = mem.recall("what is the code?", include_superseded=False)
+        assert [hit.id for hit in found] == [60]
+
+
+@pytest.mark.parametrize("role", ["tool:db", "tool_x", "tool-y", "function"])
+def test_no_kind_of_tool_corrects_people(path: Path, model: Model, role: str) -> None:
+    with cortext.open(path, model=model) as mem:
+        mem.ingest("The code is 8841.", role="user", session="a", time=START)
+        mem.ingest("The code is 5530 now.", role=role, session="b", time=START + MINUTE)
+        assert mem.flush()
+        assert not any(hit.superseded_by for hit in mem.recall("what is the code?"))
+
+
+def test_what_is_superseded_comes_in_by_no_door(path: Path, model: Model) -> None:
+    with cortext.open(path, model=model) as mem:
+        said = [
+            {"text": "What is the code?", "role": "assistant", "session": "b"},
+            {"text": "The code is 8841", "session": "b"},
+            {"text": "new code: 5530", "session": "a"},
+        ]
+        mem.ingest_many({**one, "time": START + i * MINUTE} for i, one in enumerate(said))
+        assert mem.flush()
+        for hit in mem.recall("what is the code?", include_superseded=False):
+            assert 2 not in (hit.id, *(near.id for near in (*hit.before, *hit.after)))

@@ -144,3 +144,29 @@ def test_path_relative_to_the_working_directory_at_open(
         assert mem.recall("hello").hits
     assert (tmp_path / "m.db").exists()
     assert not list((tmp_path / "elsewhere").iterdir())
+
+
+DAMAGE = {
+    "an embedding of no unit vector": "UPDATE chunk SET code = x'0000807f' || substr(code, 5)",
+    "a time that no calendar has": "UPDATE message SET time = 9000000000000000000",
+    "metadata that is no JSON": "UPDATE message SET metadata = '{'",
+    "a directive inside a character": "UPDATE directive SET bytes = 2",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_rows_are_a_typed_error(path: Path, model: Model, damage: str) -> None:
+    with cortext.open(path, model=model) as mem:
+        mem.ingest("Nie wieder €! From now on, never use the euro sign.", metadata={"a": 1})
+        mem.ingest("€: never use that sign.")
+        assert mem.flush()
+    with sqlite3.connect(path) as db:
+        db.execute(DAMAGE[damage])
+    db.close()
+
+    def use() -> None:
+        with cortext.open(path, model=model) as mem:
+            mem.recall("sign")
+
+    with pytest.raises(StoreCorruptError):
+        use()
