@@ -39,7 +39,7 @@ class Weights(NamedTuple):
 CURRENT = Weights(own=0.2, lexical=0.10, around=1, speaker=0.05, date=0.05, question=0.04)
 REACHABLE = 1 + CURRENT.lexical + CURRENT.speaker + CURRENT.date
 ROUNDING = 1e-9
-LENT = (0.7, 0.5)  # by a message 1, 2 places away; csrc/recall/ct_gather.c
+LENT = (0.84, 0.6)  # by a message 1, 2 places away; csrc/recall/ct_gather.c
 
 # Neither changes a score's parts: one ends the list, the other moves what was replaced.
 USED: tuple[Stage, ...] = tuple(stage for stage in STAGES if stage not in ("cut", "supersession"))

@@ -4,7 +4,7 @@
 
 /* A score is how well the meaning matches, which is absolute, so that a query without an answer scores
  * low; and on top of it, in these shares, what speaks for one match against another of its kind. */
-#define LEXICAL_SHARE 0.10  /* BM25, relative to the best in the pool */
+#define LEXICAL_SHARE 0.10 /* BM25, relative to the best in the pool */
 #define FOREIGN_SHARE 2.0   /* more of its own words, for what the model does not know */
 #define SPEAKER_SHARE 0.05  /* the query names who said it */
 #define DATE_SHARE 0.05     /* it is from a time that the query names */
