@@ -113,7 +113,7 @@ def test_lent(fusion: ModuleType) -> None:
     places = [("a", 5), ("b", 3), ("a", 1), ("a", 2), ("b", 4), ("a", 9)]  # a: 1 2 5 9; b: 3 4
     words = {1: 10.0, 2: 0.0, 5: 0.0, 9: 6.0, 3: 1.0, 4: 0.0}
     lent = fusion.lent(places, words)
-    assert lent == pytest.approx([5.0, 0.0, 0.0, 7.0, 0.7, 0.0])
+    assert lent == pytest.approx([6.0, 0.0, 0.0, 8.4, 0.84, 0.0])
     assert len(fusion.lent([], {})) == 0
 
 
