@@ -45,7 +45,7 @@ typedef struct ct_result ct_result;
 
 /* ---- encoder ------------------------------------------------------------------------------- */
 
-/* Addresses of llama.cpp's functions, its two handles, and the layout of struct llama_batch as the
+/* Addresses of llama.cpp's functions, its two handles (no context when it only tokenizes), and the layout of struct llama_batch as the
  * caller's binding sees it.  The caller keeps the library loaded for as long as any encoder lives. */
 typedef struct ct_llama_api {
     void *model;
@@ -77,6 +77,28 @@ typedef struct ct_token_basis {
     const float *prior;    /* [vocabulary]: how likely a chunk of any text holds the token */
 } ct_token_basis;
 
+/* A tensor of a GGUF file: `rows` rows of `columns` values of ggml's `type`, one behind another. */
+typedef struct ct_tensor {
+    const char *name;
+    int32_t type;
+    int64_t rows;
+    int64_t columns;
+    const void *data;
+    size_t bytes;
+} ct_tensor;
+
+/* The weights of an encoder of BERT's family, by llama.cpp's names. */
+typedef struct ct_bert_weights {
+    const ct_tensor *tensors;
+    size_t count;
+    int32_t layers;
+    int32_t heads;
+    int32_t dimension;
+    int32_t inner;   /* width between the two layers of a block's network */
+    float epsilon;   /* of the layer norms */
+    int32_t threads; /* of one pass */
+} ct_bert_weights;
+
 typedef struct ct_encoder_options {
     const char *fingerprint;    /* names weights and processing; pinned in every store */
     const char *query_prefix;   /* put before a query, may be "" */
@@ -87,6 +109,7 @@ typedef struct ct_encoder_options {
     int32_t overlap;            /* tokens that neighbouring chunks share */
     int32_t wordpiece;          /* 1: normalise text as BERT's basic tokenizer does, first */
     const ct_token_basis *basis; /* copied; NULL: no token codes */
+    const ct_bert_weights *bert; /* copied: run by the core's own forward pass; or NULL: by llama.cpp */
     const float *probe; /* [dimension] and a bias, copied: what vectors say for a directive; or NULL */
 } ct_encoder_options;
 
@@ -99,6 +122,9 @@ int ct_encoder_open(const ct_llama_api *api, const ct_encoder_options *options, 
 void ct_encoder_release(ct_encoder *encoder);
 
 int32_t ct_encoder_dimension(const ct_encoder *encoder);
+
+/* What runs the network: "llama.cpp", or the level of the core's own kernels. */
+const char *ct_encoder_backend(const ct_encoder *encoder);
 
 /* Token ids of a text with the special tokens at both ends, never cut.  Writes at most `capacity`
  * ids and always sets *count to the number there are. */
@@ -335,6 +361,11 @@ int ct_simd_force(const char *name);
 
 /* Dot product of an int16 query and an int8 code by the level in use, for tests. */
 int64_t ct_simd_dot(const int16_t *query, const int8_t *code, size_t dimension);
+
+/* out[rows][outputs] = x weights' + bias by the level in use; twin: by the scalar twin of its kernel in
+ * eight bits.  For tests. */
+int ct_linear_apply(const float *weights, const float *bias, size_t inputs, size_t outputs, const float *x,
+                    size_t rows, int twin, float *out, ct_error *error);
 
 /* For each message m, a run of counts[m] codes, and each query token t of unit length:
  * best[m][t] = the best cosine estimate of t and any of the run's codes, -1 for an empty run.  By the

@@ -6,7 +6,14 @@ status into an exception of `cortext.errors`.  Handles keep their memory until P
 freed pointer.
 """
 
-from cortext._native.encoder import EncoderHandle, LlamaBinding, PoolingType, TokenBasis
+from cortext._native.encoder import (
+    BertWeights,
+    EncoderHandle,
+    LlamaBinding,
+    PoolingType,
+    Tensor,
+    TokenBasis,
+)
 from cortext._native.engine import EngineHandle, MessageRow, RecallRows, StatsRow
 from cortext._native.process import (
     Sentence,
@@ -15,6 +22,7 @@ from cortext._native.process import (
     fail_allocation,
     force_simd,
     late_scores,
+    linear,
     simd_dot,
     simd_levels,
     simd_name,
@@ -22,6 +30,7 @@ from cortext._native.process import (
 )
 
 __all__ = [
+    "BertWeights",
     "EncoderHandle",
     "EngineHandle",
     "LlamaBinding",
@@ -30,12 +39,14 @@ __all__ = [
     "RecallRows",
     "Sentence",
     "StatsRow",
+    "Tensor",
     "TokenBasis",
     "amx_is_safe",
     "directive_sentences",
     "fail_allocation",
     "force_simd",
     "late_scores",
+    "linear",
     "simd_dot",
     "simd_levels",
     "simd_name",

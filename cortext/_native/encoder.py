@@ -27,15 +27,40 @@ class PoolingType(IntEnum):
 class LlamaBinding:
     """What the core needs of llama.cpp: addresses and a layout.
 
-    functions: by the names of ct_llama_api.  model, context: the two handles.
+    functions: by the names of ct_llama_api.  model, context: the two handles; without a context it
+        only tokenizes.
     batch_size, batch_offsets: llama_batch as the Python binding declares it.
     """
 
     functions: Mapping[str, int]
     model: int
-    context: int
+    context: int | None
     batch_size: int
     batch_offsets: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tensor:
+    """A tensor of a GGUF file, as ct_tensor has it."""
+
+    name: str
+    type: int
+    rows: int
+    columns: int
+    data: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BertWeights:
+    """An encoder of BERT's family, as ct_bert_weights has it."""
+
+    tensors: Sequence[Tensor]
+    layers: int
+    heads: int
+    dimension: int
+    inner: int
+    epsilon: float
+    threads: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,6 +80,32 @@ class QueryTokens(NamedTuple):
     vectors: npt.NDArray[np.float32]  # (ids, bits), unit length
 
 
+def _bert_weights(bert: BertWeights) -> tuple[Any, list[Any]]:
+    names = [ffi.new("char[]", tensor.name.encode()) for tensor in bert.tensors]
+    data = [ffi.from_buffer("char[]", tensor.data) for tensor in bert.tensors]
+    tensors = ffi.new(
+        "ct_tensor[]",
+        [
+            (name, tensor.type, tensor.rows, tensor.columns, buffer, len(buffer))
+            for name, buffer, tensor in zip(names, data, bert.tensors, strict=True)
+        ],
+    )
+    network = ffi.new(
+        "ct_bert_weights *",
+        {
+            "tensors": tensors,
+            "count": len(bert.tensors),
+            "layers": bert.layers,
+            "heads": bert.heads,
+            "dimension": bert.dimension,
+            "inner": bert.inner,
+            "epsilon": bert.epsilon,
+            "threads": bert.threads,
+        },
+    )
+    return network, [names, data, tensors]
+
+
 class EncoderHandle:
     """Owns a ct_encoder.  `close` drops this reference; engines keep theirs."""
 
@@ -70,16 +121,19 @@ class EncoderHandle:
         overlap: int,
         wordpiece: bool,
         basis: TokenBasis | None,
+        bert: BertWeights | None = None,
         probe: npt.NDArray[np.float32] | None = None,
         cache_path: str | None,
     ) -> None:
         """Take ownership of model and context.
 
+        bert: what the core runs itself; None for llama.cpp.
+
         Raises: ModelError, InputError, StoreError (cache); then they stay the caller's.
         """
         api = ffi.new("ct_llama_api *")
         api.model = ffi.cast("void *", binding.model)
-        api.context = ffi.cast("void *", binding.context)
+        api.context = ffi.NULL if binding.context is None else ffi.cast("void *", binding.context)
         for name, address in binding.functions.items():
             setattr(api, name, ffi.cast("void *", address))
         api.batch_size = binding.batch_size
@@ -108,12 +162,16 @@ class EncoderHandle:
             ]
             token_basis = ffi.new("ct_token_basis *", (dimension, bits, len(basis.prior), *parts))
             options.basis = token_basis
+        if bert is not None:
+            network, _held = _bert_weights(bert)  # what it points to stays until the end
+            options.bert = network
         weights = ffi.NULL if probe is None else ffi.from_buffer("float[]", probe)
         options.probe = weights
         holder, error = ffi.gc(ffi.new("ct_encoder **"), lib.ct_encoder_drop), new_error()
         check(lib.ct_encoder_open(api, options, holder, error), error)
         self._holder: Any = holder
         self.dimension = int(lib.ct_encoder_dimension(holder[0]))
+        self.backend = str(ffi.string(lib.ct_encoder_backend(holder[0])).decode())
         self.code_bits = int(lib.ct_encoder_code_bits(holder[0]))
 
     @property

@@ -46,6 +46,28 @@ def simd_dot(query: Sequence[int], code: Sequence[int]) -> int:
     return int(lib.ct_simd_dot(q, c, len(query)))
 
 
+def linear(
+    weights: npt.NDArray[np.float32],
+    bias: npt.NDArray[np.float32],
+    x: npt.NDArray[np.float32],
+    *,
+    twin: bool = False,
+) -> npt.NDArray[np.float32]:
+    """One linear layer by the level in use, for tests; float32, C order.
+
+    weights (outputs, inputs), bias (outputs,), x (rows, inputs); twin: by the scalar twin of the
+    eight-bit kernel.  Returns: (rows, outputs).
+    """
+    outputs, inputs = weights.shape
+    out, error = np.empty((len(x), outputs), dtype=np.float32), new_error()
+    arrays = [ffi.from_buffer("float[]", array) for array in (weights, bias, x, out)]
+    status = lib.ct_linear_apply(
+        arrays[0], arrays[1], inputs, outputs, arrays[2], len(x), int(twin), arrays[3], error
+    )
+    check(status, error)
+    return out
+
+
 def late_scores(
     vectors: npt.NDArray[np.float32],
     codes: npt.NDArray[np.uint64],

@@ -21,7 +21,7 @@ from cortext.engine import convert
 from cortext.engine.named_times import named_times
 from cortext.engine.types import Hit, Message, NewMessage, Recall, Stats, Timings
 from cortext.errors import ClosedError, InputError
-from cortext.models import Model, load
+from cortext.models import Encoder, Model, load
 
 __all__ = ["STAGES", "Engine", "Stage", "open_engine"]
 
@@ -47,6 +47,7 @@ def open_engine(
     *,
     model: str | os.PathLike[str] | Model | None = None,
     durability: Literal["full", "normal"] = "full",
+    encoder: Encoder = "auto",
     encoder_threads: int = 1,
     cache: str | os.PathLike[str] | None = None,
 ) -> Engine:
@@ -57,7 +58,7 @@ def open_engine(
     durability: "full" syncs to disk before ingest returns.  "normal" leaves syncing to the
         operating system: a crash of the process loses nothing, one of the machine may lose the
         last seconds, and never damages the store.
-    encoder_threads: of one pass of the model.
+    encoder, encoder_threads: see `cortext.models.load`.
     cache: optional file of embeddings, shared by stores; off by default.
 
     Raises: ModelError, ModelMismatchError, StoreError and its kinds, InputError.
@@ -67,7 +68,7 @@ def open_engine(
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
     if not isinstance(name, str) or not name or name == ":memory:":
         raise InputError("path must name a file")
-    loaded = load(model, threads=encoder_threads, cache=cache)
+    loaded = load(model, threads=encoder_threads, encoder=encoder, cache=cache)
     handle = _native.EngineHandle(
         os.path.abspath(name),  # noqa: PTH100  (no symlink may be resolved, unlike Path.resolve)
         loaded.handle,
@@ -369,6 +370,7 @@ class Engine:
             schema_version=row.schema_version,
             sqlite_version=_native.sqlite_version(),
             simd=_native.simd_name(),
+            encoder=self._model.backend,
             last_error=row.last_error or None,
         )
 

@@ -176,4 +176,5 @@ class Stats:
     schema_version: int
     sqlite_version: str
     simd: str
+    encoder: str
     last_error: str | None = field(default=None)

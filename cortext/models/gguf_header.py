@@ -15,7 +15,7 @@ from pathlib import Path
 
 from cortext.errors import ModelError
 
-__all__ = ["GgufHeader", "parse_header", "read_header"]
+__all__ = ["GgufHeader", "TensorInfo", "parse_header", "read_header"]
 
 Scalar = int | float | bool | str
 Buffer = bytes | mmap.mmap
@@ -43,12 +43,31 @@ _BLOCKS = {
 
 
 @dataclass(frozen=True, slots=True)
+class TensorInfo:
+    """One tensor.
+
+    type: ggml's number.  shape: values along each dimension, the one that lies together first.
+    offset: from the start of all data.  bytes: 0 for a type that is newer than this table.
+    """
+
+    name: str
+    type: int
+    shape: tuple[int, ...]
+    offset: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """What a header says.  `metadata` leaves out arrays and very long strings."""
+    """What a header says.
+
+    metadata: without arrays and very long strings.  data_start: where in the file the data begins.
+    """
 
     version: int
-    tensors: int
+    tensors: tuple[TensorInfo, ...]
     metadata: Mapping[str, Scalar]
+    data_start: int
 
     def text(self, key: str) -> str | None:
         """Return a string, None if absent.  Raises: ModelError if it is no string."""
@@ -154,8 +173,7 @@ class _Reader:
                 found[key] = value
         return found
 
-    def tensor(self, alignment: int) -> int:
-        """Return where the tensor's data ends, counted from the start of all data."""
+    def tensor(self, alignment: int) -> TensorInfo:
         name = self.key("tensor")
         dimensions = self.count("<I")
         if not 1 <= dimensions <= _MOST_DIMENSIONS:
@@ -166,14 +184,14 @@ class _Reader:
         if offset % alignment:
             raise ModelError(f"its tensor {name} is not aligned")
         if kind not in _BLOCKS:  # newer than this table: llama.cpp decides
-            return offset
+            return TensorInfo(name, kind, tuple(sizes), offset, 0)
         values, size = _BLOCKS[kind]
         total = 1
         for count in sizes:
             total *= count
         if total == 0 or sizes[0] % values:
             raise ModelError(f"its tensor {name} has an impossible shape")
-        return offset + total // values * size
+        return TensorInfo(name, kind, tuple(sizes), offset, total // values * size)
 
 
 def _alignment(metadata: Mapping[str, Scalar]) -> int:
@@ -198,17 +216,16 @@ def parse_header(data: Buffer) -> GgufHeader:
         if version and version & 0xFFFF == 0:
             raise ModelError("it is big-endian")
         raise ModelError(f"it has GGUF version {version}; versions 2 and 3 are supported")
-    tensors = reader.count()
+    count = reader.count()
     entries = reader.count()
     metadata = reader.metadata(entries)
     alignment = _alignment(metadata)
-    end = 0
-    for _ in range(tensors):
-        end = max(end, reader.tensor(alignment))
-    needed = (reader.at + alignment - 1) // alignment * alignment + end
+    tensors = tuple(reader.tensor(alignment) for _ in range(count))
+    start = (reader.at + alignment - 1) // alignment * alignment
+    needed = start + max((info.offset + info.bytes for info in tensors), default=0)
     if reader.size < needed:
         raise ModelError(f"it is cut short: {reader.size} bytes, where its tensors need {needed}")
-    return GgufHeader(version, tensors, metadata)
+    return GgufHeader(version, tensors, metadata, start)
 
 
 def read_header(path: Path) -> GgufHeader:

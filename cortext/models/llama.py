@@ -29,12 +29,15 @@ _FUNCTIONS = {
 }
 
 
-def load(path: Path, *, context: int, threads: int, wordpiece: bool) -> _native.LlamaBinding:
+def load(
+    path: Path, *, context: int, threads: int, wordpiece: bool, only_tokenizer: bool = False
+) -> _native.LlamaBinding:
     """Load model and context and give their addresses.
 
     path: a verified GGUF file.  context: most tokens in one pass.  threads: of one pass; ggml's
     barriers spin, so more than one thread is slower beside a busy process.  wordpiece: the core
-    prepares text as BERT's tokenizer does, so llama.cpp must not.
+    prepares text as BERT's tokenizer does, so llama.cpp must not.  only_tokenizer: leave the
+    weights in the file and make no context.
 
     Raises: ModelError when llama.cpp refuses the file.
     """
@@ -49,6 +52,7 @@ def load(path: Path, *, context: int, threads: int, wordpiece: bool) -> _native.
     # yet raise SIGILL on use.
     model_params.use_extra_bufts = _native.amx_is_safe()
     model_params.n_gpu_layers = 0
+    model_params.vocab_only = only_tokenizer
     overrides = _own_text_preparation(llama) if wordpiece else None
     if overrides is not None:
         model_params.kv_overrides = overrides
@@ -56,6 +60,18 @@ def load(path: Path, *, context: int, threads: int, wordpiece: bool) -> _native.
     if not model:
         raise ModelError(f"{path}: llama.cpp cannot load this model file")
 
+    handle = None if only_tokenizer else _context(llama, path, model, context, threads)
+    batch = llama.llama_batch
+    return _native.LlamaBinding(
+        functions={name: _address(getattr(library, symbol)) for name, symbol in _FUNCTIONS.items()},
+        model=_handle(model),
+        context=None if handle is None else _handle(handle),
+        batch_size=ctypes.sizeof(batch),
+        batch_offsets=[getattr(batch, field).offset for field in _BATCH_FIELDS],
+    )
+
+
+def _context(llama: Any, path: Path, model: Any, context: int, threads: int) -> Any:
     params = llama.llama_context_default_params()
     params.n_ctx = params.n_batch = params.n_ubatch = context
     params.n_seq_max = 1
@@ -67,15 +83,7 @@ def load(path: Path, *, context: int, threads: int, wordpiece: bool) -> _native.
     if not handle:
         llama.llama_model_free(model)
         raise ModelError(f"{path}: llama.cpp cannot make a context of {context} tokens")
-
-    batch = llama.llama_batch
-    return _native.LlamaBinding(
-        functions={name: _address(getattr(library, symbol)) for name, symbol in _FUNCTIONS.items()},
-        model=_handle(model),
-        context=_handle(handle),
-        batch_size=ctypes.sizeof(batch),
-        batch_offsets=[getattr(batch, field).offset for field in _BATCH_FIELDS],
-    )
+    return handle
 
 
 def _own_text_preparation(llama: Any) -> Any:
@@ -92,7 +100,8 @@ def release(binding: _native.LlamaBinding) -> None:
     """Free what `load` made and C did not take."""
     import llama_cpp as llama
 
-    llama.llama_free(binding.context)
+    if binding.context is not None:
+        llama.llama_free(binding.context)
     llama.llama_model_free(binding.model)
 
 

@@ -2,9 +2,7 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
-
-/* Sums that run side by side: as many as registers hold. */
-#define STRIP 32
+#include "simd/ct_simd.h"
 
 int ct_basis_copy(const ct_token_basis *from, int32_t dimension, ct_basis *out, ct_error *error) {
     if (from->dimension != dimension)
@@ -14,39 +12,38 @@ int ct_basis_copy(const ct_token_basis *from, int32_t dimension, ct_basis *out, 
         return ct_fail(error, CT_MODEL, "a token basis of %d bits and %d tokens is not supported",
                        from->bits, from->vocabulary);
     ct_basis basis = {(size_t)dimension, (size_t)from->bits, (size_t)from->vocabulary, NULL, NULL, NULL};
-    basis.mean = ct_alloc(basis.dimension * sizeof *basis.mean);
+    basis.offset = ct_alloc(basis.bits * sizeof *basis.offset);
     basis.columns = ct_alloc(basis.dimension * basis.bits * sizeof *basis.columns);
     basis.prior = ct_alloc(basis.vocabulary * sizeof *basis.prior);
-    if (!basis.mean || !basis.columns || !basis.prior) {
+    if (!basis.offset || !basis.columns || !basis.prior) {
         ct_basis_free(&basis);
         return ct_fail_nomem(error);
     }
-    memcpy(basis.mean, from->mean, basis.dimension * sizeof *basis.mean);
     memcpy(basis.prior, from->prior, basis.vocabulary * sizeof *basis.prior);
-    for (size_t b = 0; b < basis.bits; b++)
-        for (size_t d = 0; d < basis.dimension; d++)
-            basis.columns[d * basis.bits + b] = from->rotation[b * basis.dimension + d];
+    for (size_t b = 0; b < basis.bits; b++) {
+        double sum = 0;
+        for (size_t d = 0; d < basis.dimension; d++) {
+            float value = from->rotation[b * basis.dimension + d];
+            basis.columns[d * basis.bits + b] = value;
+            sum += (double)value * from->mean[d];
+        }
+        basis.offset[b] = (float)-sum;
+    }
     *out = basis;
     return CT_OK;
 }
 
 void ct_basis_free(ct_basis *basis) {
-    ct_free(basis->mean);
+    ct_free(basis->offset);
     ct_free(basis->columns);
     ct_free(basis->prior);
     *basis = (ct_basis){0};
 }
 
-void ct_basis_project(const ct_basis *basis, const float *vector, float *projected) {
-    for (size_t b = 0; b < basis->bits; b += STRIP) {
-        float sums[STRIP] = {0};
-        for (size_t d = 0; d < basis->dimension; d++) {
-            float centred = vector[d] - basis->mean[d];
-            const float *column = basis->columns + d * basis->bits + b;
-            for (size_t i = 0; i < STRIP; i++) sums[i] += centred * column[i];
-        }
-        memcpy(projected + b, sums, sizeof sums);
-    }
+void ct_basis_project(const ct_basis *basis, const float *vectors, size_t count, float *projected) {
+    for (size_t b = 0; b < basis->bits; b += CT_DENSE_PANEL)
+        ct_simd()->dense->multiply(vectors, basis->dimension, basis->columns + b, basis->bits, basis->offset + b,
+                                   projected + b, basis->bits, count, basis->dimension);
 }
 
 void ct_basis_code(const ct_basis *basis, const float *projected, uint64_t *code) {

@@ -11,7 +11,7 @@ typedef struct ct_basis {
     size_t dimension;
     size_t bits; /* 0: there is none */
     size_t vocabulary;
-    float *mean;    /* [dimension] */
+    float *offset;  /* [bits]: minus the mean's own projection */
     float *columns; /* [dimension][bits]: the rotation transposed, so that sums run side by side */
     float *prior;   /* [vocabulary] */
 } ct_basis;
@@ -20,8 +20,8 @@ typedef struct ct_basis {
 int ct_basis_copy(const ct_token_basis *from, int32_t dimension, ct_basis *out, ct_error *error);
 void ct_basis_free(ct_basis *basis);
 
-/* projected[bits] of one token vector. */
-void ct_basis_project(const ct_basis *basis, const float *vector, float *projected);
+/* projected[count][bits] of token vectors[count][dimension]. */
+void ct_basis_project(const ct_basis *basis, const float *vectors, size_t count, float *projected);
 
 /* code[bits / 64]: bit i is set when projected[i] is above 0. */
 void ct_basis_code(const ct_basis *basis, const float *projected, uint64_t *code);

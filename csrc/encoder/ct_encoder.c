@@ -9,8 +9,10 @@
 #include "base/ct_error.h"
 #include "base/ct_utf8.h"
 #include "encoder/ct_basis.h"
+#include "encoder/ct_bert.h"
 #include "encoder/ct_llama.h"
 #include "encoder/ct_wordpiece_text.h"
+#include "simd/ct_simd.h"
 
 /* llama.cpp needs some 80 bytes for each byte it tokenizes at once, and dies when it cannot have
  * them. */
@@ -30,7 +32,10 @@ typedef struct turns {
 struct ct_encoder {
     _Atomic int64_t references;
     pid_t owner;
-    ct_llama *llama;
+    ct_llama *llama; /* tokenizes, and runs the network where `bert` does not */
+    ct_bert *bert;   /* or NULL */
+    const char *backend;
+    size_t dimension;
     turns turns;
     ct_vector_cache cache;
     ct_basis basis;
@@ -50,7 +55,7 @@ struct ct_encoder {
     size_t prefix_count;
     /* Scratch of whoever has the turn. */
     int32_t *pass;
-    float *projected; /* [bits] */
+    float *projected; /* [window][bits] */
     uint64_t *codes;  /* [window][bits / 64] */
 };
 
@@ -151,6 +156,7 @@ static int find_unknown_token(ct_encoder *encoder, ct_error *error) {
 
 static void destroy(ct_encoder *encoder) {
     if (encoder->llama) ct_llama_close(encoder->llama);
+    ct_bert_close(encoder->bert);
     if (encoder->cache.close) encoder->cache.close(encoder->cache.state);
     ct_free(encoder->fingerprint);
     ct_free(encoder->query_prefix);
@@ -168,20 +174,19 @@ static void destroy(ct_encoder *encoder) {
 }
 
 static int take_basis(ct_encoder *encoder, const ct_encoder_options *options, ct_error *error) {
-    int32_t dimension = ct_llama_dimension(encoder->llama);
-    int status = ct_basis_copy(options->basis, dimension, &encoder->basis, error);
+    int status = ct_basis_copy(options->basis, (int32_t)encoder->dimension, &encoder->basis, error);
     if (status) return status;
     size_t bits = encoder->basis.bits;
     status = tokenize(encoder, encoder->query_prefix, strlen(encoder->query_prefix), &encoder->prefix,
                       &encoder->prefix_count, error);
     if (status) return status;
-    encoder->projected = ct_alloc(bits * sizeof *encoder->projected);
+    encoder->projected = ct_alloc((size_t)options->context * bits * sizeof *encoder->projected);
     encoder->codes = ct_alloc((size_t)options->context * bits / 64 * sizeof *encoder->codes);
     return encoder->projected && encoder->codes ? CT_OK : ct_fail_nomem(error);
 }
 
 static int take_probe(ct_encoder *encoder, const float *probe, ct_error *error) {
-    size_t bytes = ((size_t)ct_llama_dimension(encoder->llama) + 1) * sizeof *probe;
+    size_t bytes = (encoder->dimension + 1) * sizeof *probe;
     encoder->probe = ct_alloc(bytes);
     if (!encoder->probe) return ct_fail_nomem(error);
     memcpy(encoder->probe, probe, bytes);
@@ -208,12 +213,15 @@ int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options
     if (!encoder->fingerprint || !encoder->query_prefix || !encoder->passage_prefix || !encoder->pass)
         status = ct_fail_nomem(error);
     ct_llama *llama = NULL;
+    if (!status && options->bert) status = ct_bert_open(options->bert, options->context, &encoder->bert, error);
     if (!status) status = ct_llama_open(api, options->context, &llama, error);
     if (status) {
         destroy(encoder);
         return status;
     }
     encoder->llama = llama;
+    encoder->dimension = (size_t)(encoder->bert ? ct_bert_dimension(encoder->bert) : ct_llama_dimension(llama));
+    encoder->backend = encoder->bert ? ct_simd_name() : "llama.cpp";
     status = find_special_tokens(encoder, error);
     if (!status) status = find_unknown_token(encoder, error);
     size_t around = encoder->head + encoder->tail;
@@ -251,7 +259,9 @@ void ct_encoder_release(ct_encoder *encoder) {
 
 void ct_encoder_drop(ct_encoder **holder) { ct_encoder_release(*holder); }
 
-int32_t ct_encoder_dimension(const ct_encoder *encoder) { return ct_llama_dimension(encoder->llama); }
+int32_t ct_encoder_dimension(const ct_encoder *encoder) { return (int32_t)encoder->dimension; }
+
+const char *ct_encoder_backend(const ct_encoder *encoder) { return encoder->backend; }
 
 int32_t ct_encoder_code_bits(const ct_encoder *encoder) { return (int32_t)encoder->basis.bits; }
 
@@ -337,7 +347,7 @@ static int scale_to_unit(float *vector, size_t dimension) {
 
 static int pool(const ct_encoder *encoder, const float *tokens, size_t count, float *vector,
                 ct_error *error) {
-    size_t dimension = (size_t)ct_llama_dimension(encoder->llama);
+    size_t dimension = encoder->dimension;
     if (encoder->pooling == CT_POOL_MEAN) {
         memset(vector, 0, dimension * sizeof *vector);
         for (size_t t = 0; t < count; t++)
@@ -370,7 +380,8 @@ static size_t fill_pass(ct_encoder *encoder, const int32_t *ids, size_t count) {
  * until the turn is given. */
 static int run_pass(ct_encoder *encoder, size_t count, float *vector, const float **tokens,
                     ct_error *error) {
-    int status = ct_llama_run(encoder->llama, encoder->pass, count, tokens, error);
+    int status = encoder->bert ? ct_bert_run(encoder->bert, encoder->pass, count, tokens, error)
+                               : ct_llama_run(encoder->llama, encoder->pass, count, tokens, error);
     return status ? status : pool(encoder, *tokens, count, vector, error);
 }
 
@@ -388,11 +399,10 @@ int ct_encoder_chunk_codes(ct_encoder *encoder, const ct_chunks *chunks, size_t 
     if (!cache->get || !cache->get(cache->state, encoder->pass, count, &value)) {
         const float *tokens = NULL;
         status = run_pass(encoder, count, vector, &tokens, error);
-        for (size_t t = 0; !status && words && t < body; t++) {
-            ct_basis_project(basis, tokens + (encoder->head + t) * basis->dimension,
-                             encoder->projected);
-            ct_basis_code(basis, encoder->projected, encoder->codes + t * words);
-        }
+        int wanted = !status && words && (codes || cache->put);
+        if (wanted) ct_basis_project(basis, tokens + encoder->head * basis->dimension, body, encoder->projected);
+        for (size_t t = 0; wanted && t < body; t++)
+            ct_basis_code(basis, encoder->projected + t * basis->bits, encoder->codes + t * words);
         if (!status && cache->put) cache->put(cache->state, encoder->pass, count, &value);
     }
     if (!status && codes && words) memcpy(codes, encoder->codes, body * words * sizeof *codes);
@@ -420,9 +430,11 @@ static int add_query_chunk(ct_encoder *encoder, const ct_chunks *chunks, size_t 
 
     turns_take(&encoder->turns, CT_URGENCY_QUERY);
     int status = run_pass(encoder, fill_pass(encoder, ids, body), vector, &tokens, error);
+    if (!status && basis->bits && skip < body)
+        ct_basis_project(basis, tokens + (encoder->head + skip) * basis->dimension, body - skip,
+                         to->vectors + to->count * basis->bits);
     for (size_t t = skip; !status && basis->bits && t < body; t++, to->count++) {
         float *projected = to->vectors + to->count * basis->bits;
-        ct_basis_project(basis, tokens + (encoder->head + t) * basis->dimension, projected);
         to->ids[to->count] = ids[t];
         if (scale_to_unit(projected, basis->bits))
             status = ct_fail(error, CT_MODEL, "the model gave a token vector that is not finite");

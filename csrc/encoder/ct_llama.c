@@ -57,7 +57,7 @@ int ct_llama_open(const ct_llama_api *api, int32_t most_tokens, ct_llama **out, 
                        "this llama-cpp-python lays out llama_batch in a way Cortext does not know; "
                        "install a version the package metadata allows");
     uint32_t (*n_ubatch)(const void *) = (uint32_t(*)(const void *))api->n_ubatch;
-    if (most_tokens < 4 || n_ubatch(api->context) < (uint32_t)most_tokens)
+    if (api->context && (most_tokens < 4 || n_ubatch(api->context) < (uint32_t)most_tokens))
         return ct_fail(error, CT_MODEL, "the model's context holds %u tokens in one pass, %d are needed",
                        n_ubatch(api->context), most_tokens);
     int32_t (*n_embd)(const void *) = (int32_t(*)(const void *))api->model_n_embd;
@@ -88,7 +88,7 @@ int ct_llama_open(const ct_llama_api *api, int32_t most_tokens, ct_llama **out, 
                                   _Bool))api->tokenize;
     llama->encode = (int32_t(*)(void *, llama_batch))api->encode;
     llama->get_embeddings = (float *(*)(void *))api->get_embeddings;
-    llama->dimension = n_embd(api->model);
+    llama->dimension = api->context ? n_embd(api->model) : 0;
     llama->most_tokens = most_tokens;
     log_set(discard_log, NULL);
     llama->model = api->model;
@@ -108,7 +108,7 @@ void ct_llama_abandon(ct_llama *llama) {
 
 void ct_llama_close(ct_llama *llama) {
     if (!llama) return;
-    llama->free_context(llama->context);
+    if (llama->context) llama->free_context(llama->context);
     llama->model_free(llama->model);
     ct_llama_abandon(llama);
 }

@@ -13,7 +13,7 @@ typedef struct ct_llama ct_llama;
 
 /* Check the layout and take ownership of model and context, on success only.  `most_tokens` is the
  * longest pass that will be asked for; it must fit the context's n_ubatch, since llama.cpp aborts
- * the process on more. */
+ * the process on more.  Without a context there are tokens, but no passes. */
 int ct_llama_open(const ct_llama_api *api, int32_t most_tokens, ct_llama **out, ct_error *error);
 
 /* Frees the context, then the model. */
@@ -23,7 +23,7 @@ void ct_llama_close(ct_llama *llama);
  * threads and locks is in an unknown state. */
 void ct_llama_abandon(ct_llama *llama);
 
-int32_t ct_llama_dimension(const ct_llama *llama);
+int32_t ct_llama_dimension(const ct_llama *llama); /* with a context */
 
 /* Token ids of well formed UTF-8.  *ids is the caller's to free with ct_free.  Thread-safe. */
 int ct_llama_tokenize(ct_llama *llama, const char *text, size_t bytes, int special, int32_t **ids,

@@ -20,8 +20,8 @@ int ct_encoder_open(const ct_llama_api *api, const ct_encoder_options *options, 
     int32_t (*n_embd)(const void *) = (int32_t(*)(const void *))api->model_n_embd;
     ct_vector_cache cache = {NULL, cache_get, cache_put, cache_close};
     ct_vector_store *store;
-    int status = ct_vector_store_open(options->cache_path, options->fingerprint, n_embd(api->model),
-                                      &store, error);
+    int32_t dimension = options->bert ? options->bert->dimension : n_embd(api->model);
+    int status = ct_vector_store_open(options->cache_path, options->fingerprint, dimension, &store, error);
     if (status) return status;
     cache.state = store;
     status = ct_encoder_create(api, options, &cache, out, error);

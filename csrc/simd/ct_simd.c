@@ -52,10 +52,15 @@ __attribute__((target("avx512f,avx512bw"))) static int32_t dot_avx512(const int1
 }
 
 static int has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"); }
+static int has_fma(void) { return has_avx2() && __builtin_cpu_supports("fma"); }
 static int has_avx512(void) {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+    return has_fma() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq");
 }
-static int has_popcnt512(void) { return has_avx512() && __builtin_cpu_supports("avx512vpopcntdq"); }
+static int has_vnni512(void) {
+    return has_avx512() && __builtin_cpu_supports("avx512vnni");
+}
+static int has_popcnt512(void) { return has_vnni512() && __builtin_cpu_supports("avx512vpopcntdq"); }
 #endif
 
 #if defined(__aarch64__)
@@ -82,13 +87,14 @@ static const struct level {
     int (*supported)(void);
 } levels[] = {
 #if defined(__x86_64__)
-    {{"avx512vpopcntdq", dot_avx512, ct_late_avx512}, has_popcnt512},
-    {{"avx512", dot_avx512, ct_late_avx2}, has_avx512},
-    {{"avx2", dot_avx2, ct_late_avx2}, has_avx2},
+    {{"avx512vpopcntdq", dot_avx512, ct_late_avx512, &ct_dense_avx512vnni}, has_popcnt512},
+    {{"avx512vnni", dot_avx512, ct_late_avx2, &ct_dense_avx512vnni}, has_vnni512},
+    {{"avx512", dot_avx512, ct_late_avx2, &ct_dense_avx512}, has_avx512},
+    {{"avx2", dot_avx2, ct_late_avx2, &ct_dense_avx2}, has_fma},
 #elif defined(__aarch64__)
-    {{"neon", dot_neon, ct_late_neon}, always},
+    {{"neon", dot_neon, ct_late_neon, &ct_dense_neon}, always},
 #endif
-    {{"scalar", dot_scalar, ct_late_scalar}, always},
+    {{"scalar", dot_scalar, ct_late_scalar, &ct_dense_scalar}, always},
 };
 #define LEVEL_COUNT (sizeof levels / sizeof *levels)
 

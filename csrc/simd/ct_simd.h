@@ -1,10 +1,12 @@
 /* Kernels behind one table, chosen once by what the CPU can run.  Every kernel has a scalar twin
- * that defines its result; all levels give bit-equal results. */
+ * that defines its result; all levels give bit-equal results, but for `dense` (see there). */
 #ifndef CT_SIMD_H
 #define CT_SIMD_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "simd/ct_simd_dense.h"
 
 /* Codes are padded with zeros to a multiple of this many dimensions. */
 #define CT_SIMD_BLOCK 64
@@ -26,6 +28,7 @@ typedef struct ct_kernels {
      * planes[tokens][CT_LATE_PLANES][words], codes[count][words]; count >= 1, words <= 16. */
     void (*late)(const uint64_t *planes, size_t tokens, size_t words, const uint64_t *codes, size_t count,
                  uint32_t *least);
+    const ct_dense_kernels *dense;
 } ct_kernels;
 
 /* The level in use.  Thread-safe. */

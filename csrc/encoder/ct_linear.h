@@ -1,0 +1,29 @@
+/* One linear layer, packed for the kernels of this CPU: eight bits where it has instructions for
+ * that, floats elsewhere. */
+#ifndef CT_LINEAR_H
+#define CT_LINEAR_H
+
+#include "ct.h"
+#include "simd/ct_simd_dense.h"
+
+typedef struct ct_linear {
+    const ct_dense_kernels *kernels;
+    size_t inputs;
+    size_t outputs;  /* a multiple of CT_DENSE_PANEL */
+    float *bias;     /* [outputs] */
+    float *floats;   /* [outputs / 32][inputs][32], or NULL */
+    uint8_t *values; /* as ct_dense_i8 has them, or NULL */
+    float *scales;
+} ct_linear;
+
+/* Several matrices over the same inputs become one, their outputs behind one another.  biases[i] may be
+ * NULL.  Free with ct_linear_free. */
+int ct_linear_pack(const ct_dense_kernels *kernels, const ct_tensor *const *weights,
+                   const ct_tensor *const *biases, size_t parts, ct_linear *out, ct_error *error);
+void ct_linear_free(ct_linear *linear);
+
+/* out[rows][stride] = x W' + bias for x[rows][inputs].  scratch: room for as many eight-bit rows. */
+void ct_linear_run(const ct_linear *linear, const float *x, size_t rows, const ct_dense_rows *scratch,
+                   float *out, size_t stride);
+
+#endif

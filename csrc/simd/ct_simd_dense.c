@@ -1,0 +1,234 @@
+#include "simd/ct_simd_dense.h"
+
+#include <math.h>
+
+/* ---- one value at a time ------------------------------------------------------------------- */
+
+static inline float scale_by_power(float a, float b) { return ldexpf(a, (int)b); }
+
+#define NAME(x) x##_scalar
+#define TARGET
+#define VEC float
+#define LANES 1
+#define LOAD(p) (*(p))
+#define STORE(p, v) (*(p) = (v))
+#define SET(x) ((float)(x))
+#define ADD(a, b) ((a) + (b))
+#define SUB(a, b) ((a) - (b))
+#define MUL(a, b) ((a) * (b))
+#define DIV(a, b) ((a) / (b))
+#define FMA(a, b, c) ((a) * (b) + (c))
+#define MAX(a, b) fmaxf(a, b)
+#define ABS(a) fabsf(a)
+#define ROUND(a) rintf(a)
+#define SCALE2(a, b) scale_by_power(a, b)
+#define SUM(a) (a)
+#define LARGEST(a) (a)
+#include "simd/ct_simd_dense_level.h"
+#include "simd/ct_simd_dense_undef.h"
+
+void ct_dense_multiply_i8_scalar(const ct_dense_i8 *weights, size_t panel, const ct_dense_rows *a,
+                                 const float *bias, float *c, size_t c_stride, size_t rows) {
+    size_t groups = weights->inputs / CT_DENSE_GROUP;
+    const uint8_t *values = weights->values + panel * weights->inputs * CT_DENSE_PANEL;
+    const float *scales = weights->scales + panel * groups * CT_DENSE_PANEL;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t n = 0; n < CT_DENSE_PANEL; n++) {
+            float sum = bias ? bias[n] : 0;
+            for (size_t g = 0; g < groups; g++) {
+                int32_t whole = a->sums[r * groups + g];
+                for (size_t k = g * CT_DENSE_GROUP; k < (g + 1) * CT_DENSE_GROUP; k++)
+                    whole += a->values[r * weights->inputs + k] *
+                             values[k / 4 * CT_DENSE_PANEL * 4 + n * 4 + k % 4];
+                float scale = scales[g * CT_DENSE_PANEL + n] * a->scales[r * groups + g];
+                sum = fmaf((float)whole, scale, sum);
+            }
+            c[r * c_stride + n] = sum;
+        }
+}
+
+const ct_dense_kernels ct_dense_scalar = {multiply_scalar, NULL,        quantize_scalar,
+                                          normalize_scalar, gelu_scalar, softmax_scalar};
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+/* ---- AVX2 with FMA ------------------------------------------------------------------------- */
+
+#define NAME(x) x##_avx2
+#define TARGET __attribute__((target("avx2,fma")))
+
+static inline TARGET __m256 scale_avx2(__m256 a, __m256 b) {
+    __m256i exponent = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(b), _mm256_set1_epi32(127)), 23);
+    return _mm256_mul_ps(a, _mm256_castsi256_ps(exponent));
+}
+
+static inline TARGET float sum_of_avx2(__m256 a) {
+    __m128 half = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    half = _mm_add_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_add_ss(half, _mm_movehdup_ps(half)));
+}
+
+static inline TARGET float largest_of_avx2(__m256 a) {
+    __m128 half = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    half = _mm_max_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_max_ss(half, _mm_movehdup_ps(half)));
+}
+
+#define VEC __m256
+#define LANES 8
+#define LOAD(p) _mm256_loadu_ps(p)
+#define STORE(p, v) _mm256_storeu_ps(p, v)
+#define SET(x) _mm256_set1_ps(x)
+#define ADD(a, b) _mm256_add_ps(a, b)
+#define SUB(a, b) _mm256_sub_ps(a, b)
+#define MUL(a, b) _mm256_mul_ps(a, b)
+#define DIV(a, b) _mm256_div_ps(a, b)
+#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define MAX(a, b) _mm256_max_ps(a, b)
+#define ABS(a) _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a)
+#define ROUND(a) _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define SCALE2(a, b) scale_avx2(a, b)
+#define SUM(a) sum_of_avx2(a)
+#define LARGEST(a) largest_of_avx2(a)
+#include "simd/ct_simd_dense_level.h"
+#include "simd/ct_simd_dense_undef.h"
+
+const ct_dense_kernels ct_dense_avx2 = {multiply_avx2,  NULL,      quantize_avx2,
+                                        normalize_avx2, gelu_avx2, softmax_avx2};
+
+/* ---- AVX-512 ------------------------------------------------------------------------------- */
+
+#define NAME(x) x##_avx512
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq")))
+#define VEC __m512
+#define LANES 16
+#define LOAD(p) _mm512_loadu_ps(p)
+#define STORE(p, v) _mm512_storeu_ps(p, v)
+#define SET(x) _mm512_set1_ps(x)
+#define ADD(a, b) _mm512_add_ps(a, b)
+#define SUB(a, b) _mm512_sub_ps(a, b)
+#define MUL(a, b) _mm512_mul_ps(a, b)
+#define DIV(a, b) _mm512_div_ps(a, b)
+#define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define MAX(a, b) _mm512_max_ps(a, b)
+#define ABS(a) _mm512_abs_ps(a)
+#define ROUND(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define SCALE2(a, b) _mm512_scalef_ps(a, b)
+#define SUM(a) _mm512_reduce_add_ps(a)
+#define LARGEST(a) _mm512_reduce_max_ps(a)
+#include "simd/ct_simd_dense_level.h"
+#include "simd/ct_simd_dense_undef.h"
+
+const ct_dense_kernels ct_dense_avx512 = {multiply_avx512,  NULL,        quantize_avx512,
+                                          normalize_avx512, gelu_avx512, softmax_avx512};
+
+/* ---- AVX-512 with VNNI --------------------------------------------------------------------- */
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni")))
+#define ROWS 6
+
+/* Four products of a group at a time; weights are the unsigned factor, so that what the added 128 are
+ * worth depends on the row only and is where the sums begin. */
+static inline __attribute__((always_inline)) TARGET void tile_i8(const int rows, const uint8_t *values,
+                                                                 const float *scales, const ct_dense_rows *a,
+                                                                 size_t first, size_t inputs, const float *bias,
+                                                                 float *c, size_t c_stride) {
+    size_t groups = inputs / CT_DENSE_GROUP;
+    const int8_t *row = a->values + first * inputs;
+    const float *row_scales = a->scales + first * groups;
+    const int32_t *row_sums = a->sums + first * groups;
+    __m512 sums[ROWS][2];
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < 2; v++) sums[r][v] = bias ? _mm512_loadu_ps(bias + 16 * v) : _mm512_setzero_ps();
+    for (size_t g = 0; g < groups; g++) {
+        __m512i whole[ROWS][2];
+#pragma GCC unroll 6
+        for (int r = 0; r < rows; r++)
+            whole[r][0] = whole[r][1] = _mm512_set1_epi32(row_sums[(size_t)r * groups + g]);
+#pragma GCC unroll 8
+        for (size_t k = 0; k < CT_DENSE_GROUP; k += 4) {
+            __m512i left = _mm512_loadu_si512(values), right = _mm512_loadu_si512(values + 64);
+            values += 128;
+#pragma GCC unroll 6
+            for (int r = 0; r < rows; r++) {
+                int32_t four;
+                __builtin_memcpy(&four, row + (size_t)r * inputs + g * CT_DENSE_GROUP + k, sizeof four);
+                __m512i value = _mm512_set1_epi32(four);
+                whole[r][0] = _mm512_dpbusd_epi32(whole[r][0], left, value);
+                whole[r][1] = _mm512_dpbusd_epi32(whole[r][1], right, value);
+            }
+        }
+        __m512 left = _mm512_loadu_ps(scales), right = _mm512_loadu_ps(scales + 16);
+        scales += CT_DENSE_PANEL;
+#pragma GCC unroll 6
+        for (int r = 0; r < rows; r++) {
+            __m512 scale = _mm512_set1_ps(row_scales[(size_t)r * groups + g]);
+            sums[r][0] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole[r][0]), _mm512_mul_ps(left, scale), sums[r][0]);
+            sums[r][1] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole[r][1]), _mm512_mul_ps(right, scale), sums[r][1]);
+        }
+    }
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < 2; v++) _mm512_storeu_ps(c + (size_t)r * c_stride + 16 * v, sums[r][v]);
+}
+
+static TARGET void multiply_i8_avx512vnni(const ct_dense_i8 *weights, size_t panel, const ct_dense_rows *a,
+                                          const float *bias, float *c, size_t c_stride, size_t rows) {
+    size_t inputs = weights->inputs, first = 0;
+    const uint8_t *values = weights->values + panel * inputs * CT_DENSE_PANEL;
+    const float *scales = weights->scales + panel * (inputs / CT_DENSE_GROUP) * CT_DENSE_PANEL;
+    for (; first + ROWS <= rows; first += ROWS)
+        tile_i8(ROWS, values, scales, a, first, inputs, bias, c + first * c_stride, c_stride);
+    c += first * c_stride;
+    switch (rows - first) {
+    case 5: tile_i8(5, values, scales, a, first, inputs, bias, c, c_stride); break;
+    case 4: tile_i8(4, values, scales, a, first, inputs, bias, c, c_stride); break;
+    case 3: tile_i8(3, values, scales, a, first, inputs, bias, c, c_stride); break;
+    case 2: tile_i8(2, values, scales, a, first, inputs, bias, c, c_stride); break;
+    case 1: tile_i8(1, values, scales, a, first, inputs, bias, c, c_stride); break;
+    default: break;
+    }
+}
+
+#undef TARGET
+#undef ROWS
+
+const ct_dense_kernels ct_dense_avx512vnni = {multiply_avx512,  multiply_i8_avx512vnni, quantize_avx512,
+                                              normalize_avx512, gelu_avx512,            softmax_avx512};
+#endif
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+
+/* ---- NEON ---------------------------------------------------------------------------------- */
+
+#define NAME(x) x##_neon
+#define TARGET
+
+static inline float32x4_t scale_neon(float32x4_t a, float32x4_t b) {
+    int32x4_t exponent = vshlq_n_s32(vaddq_s32(vcvtnq_s32_f32(b), vdupq_n_s32(127)), 23);
+    return vmulq_f32(a, vreinterpretq_f32_s32(exponent));
+}
+
+#define VEC float32x4_t
+#define LANES 4
+#define LOAD(p) vld1q_f32(p)
+#define STORE(p, v) vst1q_f32(p, v)
+#define SET(x) vdupq_n_f32(x)
+#define ADD(a, b) vaddq_f32(a, b)
+#define SUB(a, b) vsubq_f32(a, b)
+#define MUL(a, b) vmulq_f32(a, b)
+#define DIV(a, b) vdivq_f32(a, b)
+#define FMA(a, b, c) vfmaq_f32(c, a, b)
+#define MAX(a, b) vmaxq_f32(a, b)
+#define ABS(a) vabsq_f32(a)
+#define ROUND(a) vrndnq_f32(a)
+#define SCALE2(a, b) scale_neon(a, b)
+#define SUM(a) vaddvq_f32(a)
+#define LARGEST(a) vmaxvq_f32(a)
+#include "simd/ct_simd_dense_level.h"
+#include "simd/ct_simd_dense_undef.h"
+
+const ct_dense_kernels ct_dense_neon = {multiply_neon,  NULL,      quantize_neon,
+                                        normalize_neon, gelu_neon, softmax_neon};
+#endif

@@ -1,0 +1,19 @@
+/* Ends a level of ct_simd_dense_level.h. */
+#undef NAME
+#undef TARGET
+#undef VEC
+#undef LANES
+#undef LOAD
+#undef STORE
+#undef SET
+#undef ADD
+#undef SUB
+#undef MUL
+#undef DIV
+#undef FMA
+#undef MAX
+#undef ABS
+#undef ROUND
+#undef SCALE2
+#undef SUM
+#undef LARGEST
