@@ -214,7 +214,7 @@ def test_interrupt(folder: Path) -> None:
 def test_interrupted_embedding_loses_nothing(run: Callable, folder: Path, tmp_path: Path) -> None:
     """What is stored says so, and the next command goes on with it."""
     lines = tmp_path / "lines.txt"
-    count = 1000
+    count = 5000
     lines.write_text(
         "".join(f"{n}: {'all of this is to be embedded ' * 5}\n" for n in range(count))
     )

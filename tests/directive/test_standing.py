@@ -169,7 +169,7 @@ def test_over_reopening(path: Path, model: Model) -> None:
 
 
 def test_without_basis_and_probe(path: Path, model: Model) -> None:
-    plain = Model(model.path, model.spec, threads=1, cache=None, token_basis=None)
+    plain = Model(model.path, model.spec, threads=1, encoder="auto", cache=None, token_basis=None)
     with cortext.open(path, model=plain) as mem:
         say(mem, [*RULES, RULES[0]])
         assert directives(mem) == [RULES[0], *RULES[:0:-1]]

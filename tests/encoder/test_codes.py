@@ -24,6 +24,12 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
+def model() -> Model:
+    """Run by llama.cpp: what this file is about."""
+    return load(encoder="llama")
+
+
+@pytest.fixture(scope="module")
 def reader(model: Model) -> Iterator[TokenReader]:
     """llama.cpp called by its own binding, not by the core."""
     found = TokenReader(model.path, model.spec)
@@ -164,7 +170,7 @@ def bare(model: Model, tmp_path: Path) -> Model:
     data[at] ^= 0x20
     path = folder / "bare.gguf"
     path.write_bytes(data)
-    return load(path)
+    return load(path, encoder="llama")
 
 
 def test_without_a_basis_all_but_token_codes_works(bare: Model, path: Path, model: Model) -> None:
@@ -218,7 +224,7 @@ def test_cache_keeps_codes(tmp_path: Path, model: Model) -> None:
 def test_queries_and_passages_share_no_wrong_codes(tmp_path: Path, model: Model) -> None:
     """A vector that `embed` put into the cache comes with its codes."""
     file, store = tmp_path / "cache.db", tmp_path / "store.db"
-    loaded = load(cache=file)
+    loaded = load(cache=file, encoder="llama")
     loaded.embed(["user: the dog is in the kitchen"])
     with cortext.open(store, model=loaded) as mem:
         mem.ingest("the dog is in the kitchen")

@@ -39,6 +39,18 @@ def fail_each(call: Callable[[], object]) -> int:
     raise AssertionError("it never ran through")
 
 
+def test_load(tmp_path: Path) -> None:
+    """Every allocation that packing a network makes."""
+    count = 0
+
+    def load_once() -> None:
+        nonlocal count
+        count += 1
+        cortext.models.load(cache=tmp_path / f"{count}.cache", threads=2).close()
+
+    assert fail_each(load_once) > 40
+
+
 def test_open(path: Path, model: Model) -> None:
     cortext.open(path, model=model).close()
     assert fail_each(lambda: cortext.open(path, model=model).close()) > 5

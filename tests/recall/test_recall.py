@@ -264,7 +264,7 @@ def test_what_is_not_embedded_yet_ranks_by_its_words(mem: Engine) -> None:
 
 
 def test_newest_is_embedded_before_the_rest_of_a_long_text(mem: Engine) -> None:
-    mem.ingest("The meeting went on about budgets and parking spaces. " * 4000)
+    mem.ingest("The meeting went on about budgets and parking spaces. " * 30_000)
     mem.recall("wait for the start", wait_ms=500)
     id = mem.ingest("We adopted a kitten called Muffin.")
     result = mem.recall("new pet at home", limit=1, wait_ms=8000, stages=["dense"])
