@@ -89,9 +89,7 @@ static void free_memory(ct_bert *bert, size_t members) {
         ct_free(of->added);
         ct_free(of->scores);
         ct_free(of->keys);
-        ct_free(of->eight_bits.values);
-        ct_free(of->eight_bits.scales);
-        ct_free(of->eight_bits.sums);
+        ct_dense_rows_free(&of->eight_bits);
     }
     ct_free(bert->layers);
     ct_free(bert->desks);
@@ -224,13 +222,8 @@ static int make_desk(ct_bert *bert, desk *out) {
     out->added = ct_alloc(rows * bert->dimension * sizeof(float));
     out->scores = ct_alloc(ROWS_TOGETHER * tokens * sizeof(float));
     out->keys = ct_alloc(bert->dimension / bert->heads * tokens * sizeof(float));
-    out->eight_bits.values = ct_alloc(rows * wide);
-    out->eight_bits.scales = ct_alloc(rows * wide / CT_DENSE_GROUP * sizeof(float));
-    out->eight_bits.sums = ct_alloc(rows * wide / CT_DENSE_GROUP * sizeof(int32_t));
-    return out->mixed && out->inner && out->added && out->scores && out->keys && out->eight_bits.values &&
-                   out->eight_bits.scales && out->eight_bits.sums
-               ? CT_OK
-               : CT_NOMEM;
+    if (ct_dense_rows_make(rows, wide, &out->eight_bits)) return CT_NOMEM;
+    return out->mixed && out->inner && out->added && out->scores && out->keys ? CT_OK : CT_NOMEM;
 }
 
 static int make_room(ct_bert *bert, ct_error *error) {

@@ -1,7 +1,5 @@
 #include "encoder/ct_linear.h"
 
-#include <math.h>
-
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
 #include "encoder/ct_tensor.h"
@@ -15,26 +13,26 @@ void ct_linear_free(ct_linear *linear) {
     *linear = (ct_linear){0};
 }
 
-static void put_floats(ct_linear *to, size_t output, const float *row) {
-    float *panel = to->floats + output / CT_DENSE_PANEL * to->inputs * CT_DENSE_PANEL;
-    for (size_t k = 0; k < to->inputs; k++) panel[k * CT_DENSE_PANEL + output % CT_DENSE_PANEL] = row[k];
+/* 32 rows as the outputs of one panel, values of different outputs side by side. */
+static void put_floats(ct_linear *to, size_t panel, const float *rows) {
+    float *values = to->floats + panel * to->inputs * CT_DENSE_PANEL;
+    for (size_t n = 0; n < CT_DENSE_PANEL; n++)
+        for (size_t k = 0; k < to->inputs; k++) values[k * CT_DENSE_PANEL + n] = rows[n * to->inputs + k];
 }
 
-static void put_i8(ct_linear *to, size_t output, const float *row) {
-    size_t groups = to->inputs / CT_DENSE_GROUP, place = output % CT_DENSE_PANEL;
-    uint8_t *values = to->values + output / CT_DENSE_PANEL * to->inputs * CT_DENSE_PANEL;
-    float *scales = to->scales + output / CT_DENSE_PANEL * groups * CT_DENSE_PANEL;
-    for (size_t g = 0; g < groups; g++) {
-        const float *group = row + g * CT_DENSE_GROUP;
-        float peak = 0;
-        for (size_t i = 0; i < CT_DENSE_GROUP; i++) peak = fmaxf(peak, fabsf(group[i]));
-        scales[g * CT_DENSE_PANEL + place] = peak / 127;
-        float factor = peak > 0 ? 127 / peak : 0;
-        for (size_t i = 0; i < CT_DENSE_GROUP; i++) {
-            size_t k = g * CT_DENSE_GROUP + i;
-            float value = fminf(fmaxf(rintf(group[i] * factor), -127), 127);
-            values[k / 4 * CT_DENSE_PANEL * 4 + place * 4 + k % 4] = (uint8_t)((int)value + 128);
+static void put_i8(ct_linear *to, size_t panel, const float *rows, const ct_dense_rows *room) {
+    size_t groups = to->inputs / CT_DENSE_GROUP;
+    uint8_t *values = to->values + panel * to->inputs * CT_DENSE_PANEL;
+    float *scales = to->scales + panel * groups * CT_DENSE_PANEL;
+    to->kernels->quantize(rows, CT_DENSE_PANEL, to->inputs, room);
+    for (size_t n = 0; n < CT_DENSE_PANEL; n++) {
+        for (size_t k = 0; k < to->inputs; k += 4) {
+            uint32_t four;
+            memcpy(&four, room->values + n * to->inputs + k, sizeof four);
+            four ^= 0x80808080; /* plus 128 each */
+            memcpy(values + k * CT_DENSE_PANEL + n * 4, &four, sizeof four);
         }
+        for (size_t g = 0; g < groups; g++) scales[g * CT_DENSE_PANEL + n] = room->scales[n * groups + g];
     }
 }
 
@@ -56,25 +54,48 @@ static int make_room(ct_linear *of) {
     return of->bias && (of->floats || (of->values && of->scales)) ? CT_OK : CT_NOMEM;
 }
 
+int ct_dense_rows_make(size_t rows, size_t inputs, ct_dense_rows *out) {
+    size_t groups = inputs / CT_DENSE_GROUP;
+    out->values = ct_alloc(rows * inputs);
+    out->scales = ct_alloc(rows * groups * sizeof *out->scales);
+    out->sums = ct_alloc(rows * groups * sizeof *out->sums);
+    return out->values && out->scales && out->sums ? CT_OK : CT_NOMEM;
+}
+
+void ct_dense_rows_free(ct_dense_rows *rows) {
+    ct_free(rows->values);
+    ct_free(rows->scales);
+    ct_free(rows->sums);
+}
+
+/* The rows of one tensor, from output `first` on. */
+static int put_tensor(ct_linear *to, size_t first, const ct_tensor *from, float *rows, const ct_dense_rows *room,
+                      ct_error *error) {
+    for (size_t r = 0; r < (size_t)from->rows; r += CT_DENSE_PANEL) {
+        for (size_t n = 0; n < CT_DENSE_PANEL; n++) ct_tensor_row(from, r + n, rows + n * to->inputs);
+        if (!is_finite(rows, CT_DENSE_PANEL * to->inputs))
+            return ct_fail(error, CT_MODEL, "the model's %s has values that are not finite", from->name);
+        if (to->floats) put_floats(to, (first + r) / CT_DENSE_PANEL, rows);
+        else put_i8(to, (first + r) / CT_DENSE_PANEL, rows, room);
+    }
+    return CT_OK;
+}
+
 int ct_linear_pack(const ct_dense_kernels *kernels, const ct_tensor *const *weights,
                    const ct_tensor *const *biases, size_t parts, ct_linear *out, ct_error *error) {
     ct_linear made = {.kernels = kernels, .inputs = (size_t)weights[0]->columns};
+    ct_dense_rows room = {0};
     for (size_t p = 0; p < parts; p++) made.outputs += (size_t)weights[p]->rows;
-    float *row = ct_alloc(made.inputs * sizeof *row);
-    int status = !row || make_room(&made) ? ct_fail_nomem(error) : CT_OK;
-    for (size_t p = 0, output = 0; !status && p < parts; p++) {
-        if (biases[p]) ct_tensor_row(biases[p], 0, made.bias + output);
-        for (size_t r = 0; r < (size_t)weights[p]->rows; r++, output++) {
-            ct_tensor_row(weights[p], r, row);
-            if (!is_finite(row, made.inputs)) {
-                status = ct_fail(error, CT_MODEL, "the model's %s has values that are not finite", weights[p]->name);
-                break;
-            }
-            if (made.floats) put_floats(&made, output, row);
-            else put_i8(&made, output, row);
-        }
+    float *rows = ct_alloc(CT_DENSE_PANEL * made.inputs * sizeof *rows);
+    int status = CT_OK;
+    if (!rows || ct_dense_rows_make(CT_DENSE_PANEL, made.inputs, &room) || make_room(&made))
+        status = ct_fail_nomem(error);
+    for (size_t p = 0, first = 0; !status && p < parts; first += (size_t)weights[p++]->rows) {
+        if (biases[p]) ct_tensor_row(biases[p], 0, made.bias + first);
+        status = put_tensor(&made, first, weights[p], rows, &room, error);
     }
-    ct_free(row);
+    ct_dense_rows_free(&room);
+    ct_free(rows);
     if (status) ct_linear_free(&made);
     else *out = made;
     return status;
@@ -109,14 +130,11 @@ int ct_linear_apply(const float *weights, const float *bias, size_t inputs, size
     ct_dense_kernels kernels = *ct_simd()->dense;
     if (twin) kernels.multiply_i8 = ct_dense_multiply_i8_scalar;
     ct_linear linear = {0};
-    ct_dense_rows room = {ct_alloc(rows * inputs), ct_alloc(rows * inputs / CT_DENSE_GROUP * sizeof(float)),
-                          ct_alloc(rows * inputs / CT_DENSE_GROUP * sizeof(int32_t))};
-    int status = room.values && room.scales && room.sums ? CT_OK : ct_fail_nomem(error);
+    ct_dense_rows room = {0};
+    int status = ct_dense_rows_make(rows, inputs, &room) ? ct_fail_nomem(error) : CT_OK;
     if (!status) status = ct_linear_pack(&kernels, of, with, 1, &linear, error);
     if (!status) ct_linear_run(&linear, x, rows, &room, out, outputs);
     ct_linear_free(&linear);
-    ct_free(room.values);
-    ct_free(room.scales);
-    ct_free(room.sums);
+    ct_dense_rows_free(&room);
     return status;
 }

@@ -16,11 +16,15 @@ typedef struct ct_linear {
     float *scales;
 } ct_linear;
 
-/* Several matrices over the same inputs become one, their outputs behind one another.  biases[i] may be
- * NULL.  Free with ct_linear_free. */
+/* Several matrices over the same inputs become one, their outputs behind one another.  Rows come in
+ * multiples of CT_DENSE_PANEL, columns of CT_DENSE_GROUP.  biases[i] may be NULL.  Free with ct_linear_free. */
 int ct_linear_pack(const ct_dense_kernels *kernels, const ct_tensor *const *weights,
                    const ct_tensor *const *biases, size_t parts, ct_linear *out, ct_error *error);
 void ct_linear_free(ct_linear *linear);
+
+/* Room for eight-bit rows.  0, or CT_NOMEM; free it in either case. */
+int ct_dense_rows_make(size_t rows, size_t inputs, ct_dense_rows *out);
+void ct_dense_rows_free(ct_dense_rows *rows);
 
 /* out[rows][stride] = x W' + bias for x[rows][inputs].  scratch: room for as many eight-bit rows. */
 void ct_linear_run(const ct_linear *linear, const float *x, size_t rows, const ct_dense_rows *scratch,
