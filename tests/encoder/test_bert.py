@@ -116,6 +116,8 @@ def test_vectors_are_those_of_the_network(
     own = load(cache=tmp_path / "cache")  # shared with no other test
     assert own.backend == level
     texts, vectors = expected
+    if level == "scalar":  # minutes where the compiler may not optimise
+        texts, vectors = texts[::8], vectors[::8]
     cosines = (own.embed(texts) * vectors).sum(axis=1)
     least = 0.998 if level in EIGHT_BITS else 0.999999
     assert cosines.min() >= least, (cosines.min(), texts[int(cosines.argmin())])
@@ -132,8 +134,8 @@ def test_llama_cpp_gives_the_same(model: Model) -> None:
 
 
 def test_threads_change_nothing(model: Model) -> None:
-    long = " ".join(TEXTS[:40])
-    for threads in (2, 3, 7):
+    long = " ".join(TEXTS[:10])
+    for threads in (2, 7):
         several = load(threads=threads)
         for text in ("a", TEXTS[3], long):
             assert np.array_equal(several.embed([text]), model.embed([text]))
