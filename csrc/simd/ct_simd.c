@@ -60,6 +60,14 @@ static int has_avx512(void) {
 static int has_vnni512(void) {
     return has_avx512() && __builtin_cpu_supports("avx512vnni");
 }
+/* Only forced, in tests: it shows on a CPU with AVX-512 that the kernels of 256 bits are right. */
+static int has_vnni256(void) { return has_vnni512() && __builtin_cpu_supports("avx512vl"); }
+#ifdef CT_HAS_AVXVNNI
+static int has_avxvnni(void) {
+    unsigned a, b, c, d;
+    return has_fma() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & (1u << 4));
+}
+#endif
 static int has_popcnt512(void) { return has_vnni512() && __builtin_cpu_supports("avx512vpopcntdq"); }
 #endif
 
@@ -89,7 +97,11 @@ static const struct level {
 #if defined(__x86_64__)
     {{"avx512vpopcntdq", dot_avx512, ct_late_avx512, &ct_dense_avx512vnni}, has_popcnt512},
     {{"avx512vnni", dot_avx512, ct_late_avx2, &ct_dense_avx512vnni}, has_vnni512},
+    {{"vnni256", dot_avx2, ct_late_avx2, &ct_dense_vnni256}, has_vnni256},
     {{"avx512", dot_avx512, ct_late_avx2, &ct_dense_avx512}, has_avx512},
+#ifdef CT_HAS_AVXVNNI
+    {{"avxvnni", dot_avx2, ct_late_avx2, &ct_dense_avxvnni}, has_avxvnni},
+#endif
     {{"avx2", dot_avx2, ct_late_avx2, &ct_dense_avx2}, has_fma},
 #elif defined(__aarch64__)
     {{"neon", dot_neon, ct_late_neon, &ct_dense_neon}, always},

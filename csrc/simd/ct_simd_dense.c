@@ -195,6 +195,26 @@ static TARGET void multiply_i8_avx512vnni(const ct_dense_i8 *weights, size_t pan
 
 const ct_dense_kernels ct_dense_avx512vnni = {multiply_avx512,  multiply_i8_avx512vnni, quantize_avx512,
                                               normalize_avx512, gelu_avx512,            softmax_avx512};
+
+/* ---- VNNI in vectors of 256 bits ----------------------------------------------------------- */
+
+#define NAME(x) x##_vnni256
+#define TARGET __attribute__((target("avx2,fma,avx512f,avx512vl,avx512vnni")))
+#define DOT(sum, left, right) _mm256_dpbusd_epi32(sum, left, right)
+#include "simd/ct_simd_dense_vnni256.h"
+
+const ct_dense_kernels ct_dense_vnni256 = {multiply_avx2,  multiply_i8_vnni256, quantize_avx2,
+                                           normalize_avx2, gelu_avx2,           softmax_avx2};
+
+#ifdef CT_HAS_AVXVNNI
+#define NAME(x) x##_avxvnni
+#define TARGET __attribute__((target("avx2,fma,avxvnni")))
+#define DOT(sum, left, right) _mm256_dpbusd_avx_epi32(sum, left, right)
+#include "simd/ct_simd_dense_vnni256.h"
+
+const ct_dense_kernels ct_dense_avxvnni = {multiply_avx2,  multiply_i8_avxvnni, quantize_avx2,
+                                           normalize_avx2, gelu_avx2,           softmax_avx2};
+#endif
 #endif
 
 #if defined(__aarch64__)

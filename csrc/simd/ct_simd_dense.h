@@ -54,6 +54,12 @@ extern const ct_dense_kernels ct_dense_scalar;
 extern const ct_dense_kernels ct_dense_avx2;
 extern const ct_dense_kernels ct_dense_avx512;
 extern const ct_dense_kernels ct_dense_avx512vnni;
+extern const ct_dense_kernels ct_dense_vnni256; /* in the encoding of AVX-512 */
+/* Compilers know the encoding of AVX since GCC 11 and Clang 12. */
+#if defined(__clang__) ? __clang_major__ >= 12 : __GNUC__ >= 11
+#define CT_HAS_AVXVNNI
+extern const ct_dense_kernels ct_dense_avxvnni;
+#endif
 #elif defined(__aarch64__)
 extern const ct_dense_kernels ct_dense_neon;
 #endif

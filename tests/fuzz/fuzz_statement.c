@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/ct_utf8.h"
-#include "recall/ct_statement.h"
+#include "recall/ct_statement_pair.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -18,7 +18,7 @@ for target in "${targets[@]}"; do
     case $target in
     text) sources+=(csrc/encoder/ct_wordpiece_text.c csrc/text/*.c) ;;
     fold) sources+=(csrc/recall/ct_fold.c csrc/recall/ct_question.c) ;;
-    statement) sources+=(csrc/recall/ct_statement.c csrc/recall/ct_lexical.c) ;;
+    statement) sources+=(csrc/recall/ct_statement.c csrc/recall/ct_statement_pair.c csrc/recall/ct_lexical.c) ;;
     store) sources+=(csrc/store/*.c csrc/text/*.c csrc/directive/*.c) ;;
     esac
     clang -g -O1 -std=c11 -D_GNU_SOURCE -Icsrc -fsanitize=fuzzer,address,undefined \
