@@ -125,73 +125,23 @@ const ct_dense_kernels ct_dense_avx512 = {multiply_avx512,  NULL,        quantiz
 
 /* ---- AVX-512 with VNNI --------------------------------------------------------------------- */
 
+#define NAME(x) x##_avx512vnni
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni")))
 #define ROWS 6
-
-/* Four products of a group at a time; weights are the unsigned factor, so that what the added 128 are
- * worth depends on the row only and is where the sums begin. */
-static inline __attribute__((always_inline)) TARGET void tile_i8(const int rows, const uint8_t *values,
-                                                                 const float *scales, const ct_dense_rows *a,
-                                                                 size_t first, size_t inputs, const float *bias,
-                                                                 float *c, size_t c_stride) {
-    size_t groups = inputs / CT_DENSE_GROUP;
-    const int8_t *row = a->values + first * inputs;
-    const float *row_scales = a->scales + first * groups;
-    const int32_t *row_sums = a->sums + first * groups;
-    __m512 sums[ROWS][2];
-    for (int r = 0; r < rows; r++)
-        for (int v = 0; v < 2; v++) sums[r][v] = bias ? _mm512_loadu_ps(bias + 16 * v) : _mm512_setzero_ps();
-    for (size_t g = 0; g < groups; g++) {
-        __m512i whole[ROWS][2];
-#pragma GCC unroll 6
-        for (int r = 0; r < rows; r++)
-            whole[r][0] = whole[r][1] = _mm512_set1_epi32(row_sums[(size_t)r * groups + g]);
-#pragma GCC unroll 8
-        for (size_t k = 0; k < CT_DENSE_GROUP; k += 4) {
-            __m512i left = _mm512_loadu_si512(values), right = _mm512_loadu_si512(values + 64);
-            values += 128;
-#pragma GCC unroll 6
-            for (int r = 0; r < rows; r++) {
-                int32_t four;
-                __builtin_memcpy(&four, row + (size_t)r * inputs + g * CT_DENSE_GROUP + k, sizeof four);
-                __m512i value = _mm512_set1_epi32(four);
-                whole[r][0] = _mm512_dpbusd_epi32(whole[r][0], left, value);
-                whole[r][1] = _mm512_dpbusd_epi32(whole[r][1], right, value);
-            }
-        }
-        __m512 left = _mm512_loadu_ps(scales), right = _mm512_loadu_ps(scales + 16);
-        scales += CT_DENSE_PANEL;
-#pragma GCC unroll 6
-        for (int r = 0; r < rows; r++) {
-            __m512 scale = _mm512_set1_ps(row_scales[(size_t)r * groups + g]);
-            sums[r][0] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole[r][0]), _mm512_mul_ps(left, scale), sums[r][0]);
-            sums[r][1] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole[r][1]), _mm512_mul_ps(right, scale), sums[r][1]);
-        }
-    }
-    for (int r = 0; r < rows; r++)
-        for (int v = 0; v < 2; v++) _mm512_storeu_ps(c + (size_t)r * c_stride + 16 * v, sums[r][v]);
-}
-
-static TARGET void multiply_i8_avx512vnni(const ct_dense_i8 *weights, size_t panel, const ct_dense_rows *a,
-                                          const float *bias, float *c, size_t c_stride, size_t rows) {
-    size_t inputs = weights->inputs, first = 0;
-    const uint8_t *values = weights->values + panel * inputs * CT_DENSE_PANEL;
-    const float *scales = weights->scales + panel * (inputs / CT_DENSE_GROUP) * CT_DENSE_PANEL;
-    for (; first + ROWS <= rows; first += ROWS)
-        tile_i8(ROWS, values, scales, a, first, inputs, bias, c + first * c_stride, c_stride);
-    c += first * c_stride;
-    switch (rows - first) {
-    case 5: tile_i8(5, values, scales, a, first, inputs, bias, c, c_stride); break;
-    case 4: tile_i8(4, values, scales, a, first, inputs, bias, c, c_stride); break;
-    case 3: tile_i8(3, values, scales, a, first, inputs, bias, c, c_stride); break;
-    case 2: tile_i8(2, values, scales, a, first, inputs, bias, c, c_stride); break;
-    case 1: tile_i8(1, values, scales, a, first, inputs, bias, c, c_stride); break;
-    default: break;
-    }
-}
-
-#undef TARGET
-#undef ROWS
+#define VEC __m512
+#define WHOLE __m512i
+#define LANES 16
+#define LOAD(p) _mm512_loadu_ps(p)
+#define STORE(p, v) _mm512_storeu_ps(p, v)
+#define SET(x) _mm512_set1_ps(x)
+#define MUL(a, b) _mm512_mul_ps(a, b)
+#define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define SET_WHOLE(x) _mm512_set1_epi32(x)
+#define LOAD_WHOLE(p) _mm512_loadu_si512(p)
+#define TO_FLOAT(a) _mm512_cvtepi32_ps(a)
+#define DOT(sum, left, right) _mm512_dpbusd_epi32(sum, left, right)
+#include "simd/ct_simd_dense_i8.h"
+#include "simd/ct_simd_dense_undef.h"
 
 const ct_dense_kernels ct_dense_avx512vnni = {multiply_avx512,  multiply_i8_avx512vnni, quantize_avx512,
                                               normalize_avx512, gelu_avx512,            softmax_avx512};
@@ -200,8 +150,21 @@ const ct_dense_kernels ct_dense_avx512vnni = {multiply_avx512,  multiply_i8_avx5
 
 #define NAME(x) x##_vnni256
 #define TARGET __attribute__((target("avx2,fma,avx512f,avx512vl,avx512vnni")))
+#define ROWS 3
+#define VEC __m256
+#define WHOLE __m256i
+#define LANES 8
+#define LOAD(p) _mm256_loadu_ps(p)
+#define STORE(p, v) _mm256_storeu_ps(p, v)
+#define SET(x) _mm256_set1_ps(x)
+#define MUL(a, b) _mm256_mul_ps(a, b)
+#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define SET_WHOLE(x) _mm256_set1_epi32(x)
+#define LOAD_WHOLE(p) _mm256_loadu_si256((const __m256i *)(p))
+#define TO_FLOAT(a) _mm256_cvtepi32_ps(a)
 #define DOT(sum, left, right) _mm256_dpbusd_epi32(sum, left, right)
-#include "simd/ct_simd_dense_vnni256.h"
+#include "simd/ct_simd_dense_i8.h"
+#include "simd/ct_simd_dense_undef.h"
 
 const ct_dense_kernels ct_dense_vnni256 = {multiply_avx2,  multiply_i8_vnni256, quantize_avx2,
                                            normalize_avx2, gelu_avx2,           softmax_avx2};
@@ -209,8 +172,21 @@ const ct_dense_kernels ct_dense_vnni256 = {multiply_avx2,  multiply_i8_vnni256, 
 #ifdef CT_HAS_AVXVNNI
 #define NAME(x) x##_avxvnni
 #define TARGET __attribute__((target("avx2,fma,avxvnni")))
+#define ROWS 3
+#define VEC __m256
+#define WHOLE __m256i
+#define LANES 8
+#define LOAD(p) _mm256_loadu_ps(p)
+#define STORE(p, v) _mm256_storeu_ps(p, v)
+#define SET(x) _mm256_set1_ps(x)
+#define MUL(a, b) _mm256_mul_ps(a, b)
+#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define SET_WHOLE(x) _mm256_set1_epi32(x)
+#define LOAD_WHOLE(p) _mm256_loadu_si256((const __m256i *)(p))
+#define TO_FLOAT(a) _mm256_cvtepi32_ps(a)
 #define DOT(sum, left, right) _mm256_dpbusd_avx_epi32(sum, left, right)
-#include "simd/ct_simd_dense_vnni256.h"
+#include "simd/ct_simd_dense_i8.h"
+#include "simd/ct_simd_dense_undef.h"
 
 const ct_dense_kernels ct_dense_avxvnni = {multiply_avx2,  multiply_i8_avxvnni, quantize_avx2,
                                            normalize_avx2, gelu_avx2,           softmax_avx2};

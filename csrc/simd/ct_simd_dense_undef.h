@@ -1,4 +1,4 @@
-/* Ends a level of ct_simd_dense_level.h. */
+/* Ends a level of ct_simd_dense_level.h or ct_simd_dense_i8.h. */
 #undef NAME
 #undef TARGET
 #undef VEC
