@@ -280,6 +280,7 @@ typedef struct ct_stats {
     int64_t sessions;
     int64_t chunks;
     int64_t pending;
+    int64_t restoring; /* messages whose lost codes are made again */
     int64_t file_bytes;
     int64_t wal_bytes;
     int64_t codes_bytes; /* of the file of codes beside the store, which is derived */

@@ -81,6 +81,7 @@ class StatsRow(NamedTuple):
     sessions: int
     chunks: int
     pending: int
+    restoring: int
     file_bytes: int
     wal_bytes: int
     codes_bytes: int
@@ -297,6 +298,7 @@ class EngineHandle:
             out.sessions,
             out.chunks,
             out.pending,
+            out.restoring,
             out.file_bytes,
             out.wal_bytes,
             out.codes_bytes,

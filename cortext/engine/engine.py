@@ -361,6 +361,7 @@ class Engine:
             sessions=row.sessions,
             chunks=row.chunks,
             pending=row.pending,
+            restoring=row.restoring,
             file_bytes=row.file_bytes,
             wal_bytes=row.wal_bytes,
             codes_bytes=row.codes_bytes,

@@ -160,13 +160,19 @@ class Recall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """A snapshot of the store.  Bytes are as on disk now; `index_bytes` is memory."""
+    """A snapshot of the store.
+
+    Bytes are as on disk now, `codes_bytes` those of the file of codes beside the store, which is
+    derived; `index_bytes` is memory.  `restoring` counts messages whose codes were lost with that
+    file and are being made again.
+    """
 
     path: str
     messages: int
     sessions: int
     chunks: int
     pending: int
+    restoring: int
     file_bytes: int
     wal_bytes: int
     codes_bytes: int

@@ -87,7 +87,7 @@ int ct_engine_open(const ct_engine_options *options, ct_encoder *encoder, ct_eng
     engine->counted = !status;
     if (!status) status = ct_store_open(&store_options, &engine->store, error);
     if (!status) status = ct_index_create(store_options.dimension, &engine->index, error);
-    if (!status) status = ct_keeper_open(engine->store, store_options.dimension, engine->index, &engine->keeper, error);
+    if (!status) status = ct_keeper_open(engine->store, encoder, engine->index, &engine->keeper, error);
     if (!status) status = ct_worker_start(engine->store, encoder, engine->keeper, &engine->worker, error);
     if (status) {
         ct_engine_free(engine);
@@ -236,10 +236,19 @@ static int recall(ct_engine *engine, const ct_query *query, ct_result *result, c
         if (!status) status = ct_keeper_refresh(engine->keeper, error);
     }
     result->timings.wait_ns = ct_clock_ns() - started;
-    ct_recall_parts parts = {engine->store, engine->encoder, engine->index};
+    ct_recall_parts parts = {engine->store, engine->encoder, engine->index, ct_keeper_file(engine->keeper)};
     if (!status) status = ct_recall_run(&parts, query, result, error);
     result->timings.total_ns = ct_clock_ns() - started;
     return status;
+}
+
+/* Whether codes were moved from the store into the file just while they were looked for. */
+static int were_moved(ct_engine *engine, int64_t moves) {
+    ct_error ignored = {0};
+    ct_code_file *file = ct_keeper_file(engine->keeper);
+    if (!ct_code_file_take_missed(file)) return 0;
+    ct_code_file_note_missed(file); /* for the refresh */
+    return !ct_keeper_refresh(engine->keeper, &ignored) && ct_index_moves(engine->index) != moves;
 }
 
 int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, ct_error *error) {
@@ -257,8 +266,14 @@ int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, 
         status = ct_fail(error, CT_INVALID, "a budget is negative");
     if (!status) status = enter(engine, error);
     if (status) return status;
-    ct_result *result = ct_result_new();
-    status = result ? recall(engine, query, result, error) : ct_fail_nomem(error);
+    ct_result *result = NULL;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        int64_t moves = ct_index_moves(engine->index);
+        result = ct_result_new();
+        status = result ? recall(engine, query, result, error) : ct_fail_nomem(error);
+        if (status || attempt || !were_moved(engine, moves)) break;
+        ct_result_free(result);
+    }
     leave(engine);
     if (status) ct_result_free(result);
     else *out = result;

@@ -4,66 +4,99 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
-#include "index/ct_block_file.h"
 
 struct ct_keeper {
     ct_store *store;
     ct_index *index;
+    ct_code_file *file;
     size_t code_bytes;
-    pthread_mutex_t mutex; /* one refresh at a time */
-    size_t saved;          /* blocks in the file */
-    size_t tried;          /* blocks that were full when saving last failed */
+    size_t code_words; /* of a token */
+    pthread_mutex_t mutex; /* one refresh at a time; guards `known` */
+    int64_t known;         /* blocks before this place were looked for in the file */
+    ct_block_rows lost;    /* to be dropped by whoever saves */
+    size_t failed_at;      /* blocks that were full when writing failed */
 };
-
-static int load_blocks(ct_keeper *keeper, ct_error *error) {
-    ct_store_blocks blocks;
-    ct_block *block = NULL;
-    ct_error ignored = {0};
-    size_t padded = ct_index_padded(keeper->index);
-    int status = ct_store_get_blocks(keeper->store, &blocks, error);
-    if (status) return status;
-    status = ct_index_reserve(keeper->index, blocks.count * CT_BLOCK_ENTRIES, error);
-    while (!status && keeper->saved < blocks.count) {
-        status = ct_block_file_read(ct_store_codes_path(keeper->store), keeper->saved, padded,
-                                    blocks.hashes[keeper->saved], &block, error);
-        if (!status) status = ct_index_add_block(keeper->index, block, &ignored);
-        keeper->saved += !status;
-    }
-    ct_store_blocks_free(&blocks);
-    /* The store has it all, and says better what is wrong with it. */
-    return status == CT_NOMEM ? ct_fail_nomem(error) : CT_OK;
-}
 
 typedef struct loader {
     ct_index *index;
+    size_t left; /* chunks that may be added still */
     ct_error *error;
 } loader;
 
+/* What ends a scan when no more chunks are wanted. */
+#define ENOUGH (-1)
+
 static int load_chunk(void *state, const ct_chunk_row *row) {
-    const loader *to = state;
+    loader *to = state;
+    if (!to->left) return ENOUGH;
+    to->left--;
     ct_index_entry entry = {row->id,      row->message_id, row->session_id,
                             row->role_id, row->time_ms,    row->code};
     return ct_index_add(to->index, &entry, to->error);
 }
 
-int ct_keeper_refresh(ct_keeper *keeper, ct_error *error) {
-    loader to = {keeper->index, error};
-    pthread_mutex_lock(&keeper->mutex);
+/* Add chunks that the store has and the index has not. */
+static int load_from_store(const ct_keeper *keeper, size_t most, ct_error *error) {
+    loader to = {keeper->index, most, error};
     int status = ct_store_scan_chunks(keeper->store, ct_index_last_chunk(keeper->index), keeper->code_bytes,
                                       load_chunk, &to, error);
-    pthread_mutex_unlock(&keeper->mutex);
+    return status == ENOUGH ? CT_OK : status;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+static int load_from_file(const ct_keeper *keeper, const ct_block_row *row, ct_error *error) {
+    ct_block *block;
+    int status = ct_code_file_read(keeper->file, row->start, ct_index_padded(keeper->index), row->hash, &block, error);
+    return status ? status : ct_index_add_block(keeper->index, block, error);
+}
+
+static int add_lost(ct_keeper *keeper, const ct_block_row *row, size_t most, ct_error *error) {
+    if (!keeper->lost.list) keeper->lost.list = ct_alloc(most * sizeof *row);
+    if (!keeper->lost.list) return ct_fail_nomem(error);
+    keeper->lost.list[keeper->lost.count++] = *row;
+    return CT_OK;
+}
+
+/* Blocks come in their order: of one that is not in the file the store has the vectors. */
+static int load_blocks(ct_keeper *keeper, const ct_block_rows *rows, ct_error *error) {
+    int status = ct_index_reserve(keeper->index, rows->count * CT_BLOCK_ENTRIES, error);
+    for (size_t i = 0; !status && i < rows->count;) {
+        const ct_block_row *row = &rows->list[i];
+        size_t place = ct_index_count(keeper->index) / CT_BLOCK_ENTRIES;
+        if (row->place < (int64_t)place) {
+            i++;
+            continue;
+        }
+        ct_error why = {0};
+        int found = row->place == (int64_t)place ? load_from_file(keeper, row, &why) : CT_IO;
+        if (found == CT_NOMEM) status = ct_fail_nomem(error);
+        if (found == CT_NOT_FOUND) status = add_lost(keeper, row, rows->count, error);
+        if (!status && found) {
+            size_t missing = CT_BLOCK_ENTRIES - ct_index_count(keeper->index) % CT_BLOCK_ENTRIES;
+            status = load_from_store(keeper, missing, error);
+            if (ct_index_count(keeper->index) / CT_BLOCK_ENTRIES == place) break; /* there are no more */
+        }
+    }
     return status;
 }
 
-int ct_keeper_open(ct_store *store, int32_t dimension, ct_index *index, ct_keeper **out, ct_error *error) {
+int ct_keeper_open(ct_store *store, const ct_encoder *encoder, ct_index *index, ct_keeper **out,
+                   ct_error *error) {
     ct_keeper *keeper = ct_alloc_zero(sizeof *keeper);
     if (!keeper) return ct_fail_nomem(error);
     pthread_mutex_init(&keeper->mutex, NULL);
     keeper->store = store;
     keeper->index = index;
-    keeper->code_bytes = ct_code_bytes(dimension);
-    int status = load_blocks(keeper, error);
-    if (!status) status = ct_keeper_refresh(keeper, error);
+    keeper->code_bytes = ct_code_bytes(ct_encoder_dimension(encoder));
+    keeper->code_words = (size_t)ct_encoder_code_bits(encoder) / 64;
+    ct_block_rows rows = {0};
+    int status = ct_code_file_open(ct_store_codes_path(store), &keeper->file, error);
+    if (!status) status = ct_store_get_blocks(store, 0, &rows, error);
+    if (!status) status = load_blocks(keeper, &rows, error);
+    if (!status) status = load_from_store(keeper, SIZE_MAX, error);
+    if (!status && rows.count) keeper->known = rows.list[rows.count - 1].place + 1;
+    ct_block_rows_free(&rows);
     if (status) ct_keeper_free(keeper);
     else *out = keeper;
     return status;
@@ -71,20 +104,147 @@ int ct_keeper_open(ct_store *store, int32_t dimension, ct_index *index, ct_keepe
 
 void ct_keeper_free(ct_keeper *keeper) {
     if (!keeper) return;
+    ct_block_rows_free(&keeper->lost);
+    ct_code_file_close(keeper->file);
     pthread_mutex_destroy(&keeper->mutex);
     ct_free(keeper);
 }
 
-void ct_keeper_save(ct_keeper *keeper) {
-    const ct_block *block;
+ct_code_file *ct_keeper_file(const ct_keeper *keeper) { return keeper->file; }
+
+/* ---- keeping up ---------------------------------------------------------------------------- */
+
+/* Another process has put a block into the file: learn where its codes of tokens are. */
+static int adopt(const ct_keeper *keeper, const ct_block_row *row, ct_error *error) {
+    ct_block *known = row->place < 0 ? NULL : ct_index_full_block(keeper->index, (size_t)row->place), *block;
+    if (!known || ct_index_tokens_at(keeper->index, (size_t)row->place) >= 0) return CT_OK;
+    int status = ct_code_file_read(keeper->file, row->start, ct_index_padded(keeper->index), row->hash, &block, error);
+    if (status) return status == CT_NOMEM ? CT_NOMEM : CT_OK;
+    if (memcmp(known->chunk_id, block->chunk_id, CT_BLOCK_ENTRIES * sizeof *block->chunk_id) == 0) {
+        memcpy(known->token_end, block->token_end, CT_BLOCK_ENTRIES * sizeof *block->token_end);
+        memcpy(known->token_hash, block->token_hash, CT_BLOCK_ENTRIES * sizeof *block->token_hash);
+        ct_index_set_tokens_at(keeper->index, (size_t)row->place, block->tokens_at);
+    }
+    ct_block_free(block);
+    return CT_OK;
+}
+
+/* With the mutex held. */
+static int adopt_all(ct_keeper *keeper, ct_error *error) {
+    ct_block_rows rows;
+    int64_t from = ct_code_file_take_missed(keeper->file) ? 0 : keeper->known;
+    int status = ct_store_get_blocks(keeper->store, from, &rows, error);
+    for (size_t i = 0; !status && i < rows.count; i++) {
+        status = adopt(keeper, &rows.list[i], error);
+        if (!status && rows.list[i].place >= keeper->known) keeper->known = rows.list[i].place + 1;
+    }
+    ct_block_rows_free(&rows);
+    return status;
+}
+
+int ct_keeper_refresh(ct_keeper *keeper, ct_error *error) {
+    pthread_mutex_lock(&keeper->mutex);
+    int status = load_from_store(keeper, SIZE_MAX, error);
+    if (!status) status = adopt_all(keeper, error);
+    pthread_mutex_unlock(&keeper->mutex);
+    return status;
+}
+
+/* ---- saving -------------------------------------------------------------------------------- */
+
+static int drop(const ct_keeper *keeper, const ct_block_row *row, ct_error *error) {
+    const ct_block *block = ct_index_full_block(keeper->index, (size_t)row->place);
+    return block ? ct_store_drop_block(keeper->store, row, block->chunk_id, CT_BLOCK_ENTRIES, error) : CT_OK;
+}
+
+static int drop_lost(ct_keeper *keeper) {
+    ct_error error = {0};
+    size_t before = keeper->lost.count;
+    while (keeper->lost.count && !drop(keeper, &keeper->lost.list[keeper->lost.count - 1], &error))
+        keeper->lost.count--;
+    return keeper->lost.count < before;
+}
+
+/* A reader met a block whose codes of tokens are not what they were. */
+static int drop_damaged(ct_keeper *keeper) {
+    int dropped = 0;
+    int64_t place = ct_code_file_take_damaged(keeper->file);
+    ct_block_rows rows;
+    ct_error error = {0};
+    if (place < 0 || ct_store_get_blocks(keeper->store, place, &rows, &error)) return 0;
+    if (rows.count && rows.list[0].place == place) dropped = !drop(keeper, &rows.list[0], &error);
+    if (dropped) ct_index_set_tokens_at(keeper->index, (size_t)place, -1);
+    ct_block_rows_free(&rows);
+    return dropped;
+}
+
+static int save_block(ct_keeper *keeper, size_t place, int64_t start, ct_error *error) {
+    ct_block *block = ct_index_full_block(keeper->index, place);
+    uint32_t counts[CT_BLOCK_ENTRIES] = {0};
+    uint64_t *codes = NULL;
+    ct_block_row row = {.place = (int64_t)place, .start = start};
+    size_t padded = ct_index_padded(keeper->index);
+    int status = CT_OK;
+    if (keeper->code_words)
+        status = ct_store_read_block(keeper->store, block->chunk_id, CT_BLOCK_ENTRIES, keeper->code_words, &codes,
+                                     counts, error);
+    if (status) return status;
+    ct_token_codes tokens = {codes, keeper->code_words};
+    ct_block_set_tokens(block, &tokens, counts);
+    row.bytes = ct_code_file_bytes(block, padded, tokens.words);
+    status = ct_code_file_write(keeper->file, start, block, padded, &tokens, &row.hash, error);
+    ct_free(codes);
+    if (status) return status;
+    /* Nobody adopts it in between. */
+    pthread_mutex_lock(&keeper->mutex);
+    status = ct_store_put_block(keeper->store, &row, block->chunk_id, CT_BLOCK_ENTRIES, error);
+    if (!status) ct_index_set_tokens_at(keeper->index, place, start + (int64_t)ct_block_data_bytes(padded));
+    pthread_mutex_unlock(&keeper->mutex);
+    return status;
+}
+
+static int find_end(const ct_keeper *keeper, int64_t *end, ct_error *error) {
+    ct_block_rows rows;
+    int status = ct_store_get_blocks(keeper->store, 0, &rows, error);
+    *end = 0;
+    for (size_t i = 0; !status && i < rows.count; i++)
+        if (rows.list[i].start + rows.list[i].bytes > *end) *end = rows.list[i].start + rows.list[i].bytes;
+    ct_block_rows_free(&rows);
+    return status;
+}
+
+/* With the file locked. */
+static void save_all(ct_keeper *keeper, size_t full) {
+    ct_error error = {0};
+    int64_t end;
+    int status = ct_keeper_refresh(keeper, &error);
+    for (size_t place = 0; !status && place < full; place++) {
+        if (ct_index_tokens_at(keeper->index, place) >= 0) continue;
+        status = find_end(keeper, &end, &error);
+        if (!status) status = save_block(keeper, place, end, &error);
+        if (status == CT_NOT_FOUND || status == CT_CONFLICT) status = CT_OK; /* made again, or not readable now */
+    }
+    keeper->failed_at = status ? full : 0;
+}
+
+static int is_all_saved(const ct_keeper *keeper, size_t full) {
+    for (size_t place = 0; place < full; place++)
+        if (ct_index_tokens_at(keeper->index, place) < 0) return 0;
+    return 1;
+}
+
+static void save_full(ct_keeper *keeper) {
     ct_error error = {0};
     if (ct_keeper_refresh(keeper, &error)) return;
-    size_t full = ct_index_count(keeper->index) / CT_BLOCK_ENTRIES, padded = ct_index_padded(keeper->index);
-    if (full <= keeper->tried) return;
-    keeper->tried = full;
-    /* Its hash comes after the block: what a crash leaves of a block has no hash. */
-    while ((block = ct_index_full_block(keeper->index, keeper->saved)) &&
-           !ct_block_file_write(ct_store_codes_path(keeper->store), keeper->saved, block, padded, &error) &&
-           !ct_store_put_block(keeper->store, keeper->saved, ct_block_hash(block, padded), &error))
-        keeper->saved++;
+    size_t full = ct_index_count(keeper->index) / CT_BLOCK_ENTRIES;
+    if (full <= keeper->failed_at || is_all_saved(keeper, full)) return;
+    if (ct_code_file_lock(keeper->file, &error)) return;
+    save_all(keeper, full);
+    ct_code_file_unlock(keeper->file);
+}
+
+int ct_keeper_save(ct_keeper *keeper) {
+    int dropped = drop_lost(keeper) + drop_damaged(keeper);
+    save_full(keeper);
+    return dropped > 0;
 }

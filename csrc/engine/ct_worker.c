@@ -146,7 +146,7 @@ static void *run(void *argument) {
             if (error.status) note(worker, &error);
             continue;
         }
-        if (status == CT_NOT_FOUND) ct_keeper_save(worker->keeper);
+        if (status == CT_NOT_FOUND && ct_keeper_save(worker->keeper)) continue;
         pthread_mutex_lock(&worker->mutex);
         if (status == CT_NOT_FOUND) {
             pthread_cond_broadcast(&worker->progress);

@@ -8,8 +8,10 @@
 
 #define ALIGNMENT 64
 
+void *ct_block_data(const ct_block *block) { return block->chunk_id; }
+
 size_t ct_block_data_bytes(size_t padded) {
-    return CT_BLOCK_ENTRIES * (5 * sizeof(int64_t) + sizeof(float) + padded);
+    return CT_BLOCK_ENTRIES * (5 * sizeof(int64_t) + sizeof(float) + 2 * sizeof(uint32_t) + padded);
 }
 
 size_t ct_block_bytes(size_t padded) {
@@ -39,12 +41,15 @@ ct_block *ct_block_new(size_t padded) {
                        &block->role_id};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) *ids[i] = take(&at, CT_BLOCK_ENTRIES * sizeof(int64_t));
     block->scale = take(&at, CT_BLOCK_ENTRIES * sizeof(float));
+    block->token_end = take(&at, CT_BLOCK_ENTRIES * sizeof(uint32_t));
+    block->token_hash = take(&at, CT_BLOCK_ENTRIES * sizeof(uint32_t));
     block->codes = take(&at, CT_BLOCK_ENTRIES * padded);
     block->signs = take(&at, CT_BLOCK_ENTRIES * padded / 8);
     block->earlier = take(&at, CT_BLOCK_ENTRIES * sizeof(uint32_t));
     block->before = take(&at, CT_BLOCK_ENTRIES * sizeof(uint32_t));
     block->after = take(&at, CT_BLOCK_ENTRIES * sizeof(uint32_t));
     block->is_part = take(&at, CT_BLOCK_ENTRIES);
+    block->tokens_at = -1;
     memset(block->signs, 0, CT_BLOCK_ENTRIES * padded / 8); /* a scan reads whole groups */
     return block;
 }

@@ -19,6 +19,8 @@ typedef struct ct_block {
     int64_t *session_id;
     int64_t *role_id;
     float *scale;
+    uint32_t *token_end;  /* codes of the tokens of this and all earlier entries; set when they are in the file */
+    uint32_t *token_hash; /* of this entry's */
     int8_t *codes; /* [CT_BLOCK_ENTRIES][padded] */
     /* Made from the above. */
     uint8_t *signs; /* [CT_BLOCK_ENTRIES / CT_SCAN_GROUP][padded / 8][CT_SCAN_GROUP] */
@@ -27,6 +29,7 @@ typedef struct ct_block {
     uint32_t *before;
     uint32_t *after;
     uint8_t *is_part; /* its message has more chunks */
+    int64_t tokens_at; /* where in the file the codes of all tokens begin; -1: they are in the store */
 } ct_block;
 
 /* padded: of a code, as ct_simd_padded gives.  NULL when memory is short. */
@@ -34,7 +37,7 @@ ct_block *ct_block_new(size_t padded);
 void ct_block_free(ct_block *block);
 
 /* What a file holds of a full block. */
-static inline void *ct_block_data(const ct_block *block) { return block->chunk_id; }
+void *ct_block_data(const ct_block *block);
 size_t ct_block_data_bytes(size_t padded);
 
 /* All that a block takes. */

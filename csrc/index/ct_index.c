@@ -186,11 +186,32 @@ int ct_index_add_block(ct_index *index, ct_block *block, ct_error *error) {
     return status;
 }
 
-const ct_block *ct_index_full_block(ct_index *index, size_t place) {
+ct_block *ct_index_full_block(ct_index *index, size_t place) {
     pthread_rwlock_rdlock(&index->lock);
-    const ct_block *block = (place + 1) * CT_BLOCK_ENTRIES <= index->count ? index->blocks[place] : NULL;
+    ct_block *block = (place + 1) * CT_BLOCK_ENTRIES <= index->count ? index->blocks[place] : NULL;
     pthread_rwlock_unlock(&index->lock);
     return block;
+}
+
+void ct_index_set_tokens_at(ct_index *index, size_t place, int64_t at) {
+    pthread_rwlock_wrlock(&index->lock);
+    index->blocks[place]->tokens_at = at;
+    index->moves++;
+    pthread_rwlock_unlock(&index->lock);
+}
+
+int64_t ct_index_tokens_at(ct_index *index, size_t place) {
+    pthread_rwlock_rdlock(&index->lock);
+    int64_t at = index->blocks[place]->tokens_at;
+    pthread_rwlock_unlock(&index->lock);
+    return at;
+}
+
+int64_t ct_index_moves(ct_index *index) {
+    pthread_rwlock_rdlock(&index->lock);
+    int64_t moves = index->moves;
+    pthread_rwlock_unlock(&index->lock);
+    return moves;
 }
 
 /* ---- what there is ------------------------------------------------------------------------- */

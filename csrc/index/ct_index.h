@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "ct.h"
+#include "index/ct_code_file.h"
 
-struct ct_block;
 typedef struct ct_index ct_index;
 
 /* Bytes of one code as stored. */
@@ -36,10 +36,18 @@ int ct_index_reserve(ct_index *index, size_t chunks, ct_error *error);
 
 /* Add what a full block holds, and take it over.  CT_INTERNAL when it does not follow on a full one,
  * CT_CORRUPT when an entry of it cannot be: those before it stay added. */
-int ct_index_add_block(ct_index *index, struct ct_block *block, ct_error *error);
+int ct_index_add_block(ct_index *index, ct_block *block, ct_error *error);
 
-/* A block that will not change any more, by its place; NULL when there is none yet. */
-const struct ct_block *ct_index_full_block(ct_index *index, size_t place);
+/* A block that is full, by its place; NULL when it is not yet.  Its entries do not change any more, and what
+ * it says of tokens is the caller's to set until it is published. */
+ct_block *ct_index_full_block(ct_index *index, size_t place);
+
+/* Publish where in the file the codes of tokens of a full block are; -1: they are in the store. */
+void ct_index_set_tokens_at(ct_index *index, size_t place, int64_t at);
+int64_t ct_index_tokens_at(ct_index *index, size_t place);
+
+/* How often that was published. */
+int64_t ct_index_moves(ct_index *index);
 
 /* Bytes of one code here. */
 size_t ct_index_padded(const ct_index *index);
@@ -92,8 +100,8 @@ typedef struct ct_index_message {
 /* 0 and *out untouched when the message has no chunk here. */
 int ct_index_find(ct_index *index, int64_t message_id, ct_index_message *out);
 
-/* How many chunks of a message are here; ids of the first `capacity` in order of the text. */
-size_t ct_index_chunks(ct_index *index, int64_t message_id, int64_t *chunk_ids, size_t capacity);
+/* How many chunks of a message are here; places of the first `capacity` in order of the text. */
+size_t ct_index_chunks(ct_index *index, int64_t message_id, ct_chunk_place *places, size_t capacity);
 
 /* The message among its neighbours, in order of their ids: those of its session that are here, up to
  * `before` and `after` of them.  message_ids has room for before + 1 + after; 0 when it is not here. */

@@ -13,14 +13,27 @@ int ct_index_find(ct_index *index, int64_t message_id, ct_index_message *out) {
     return entry != CT_NO_ENTRY;
 }
 
-size_t ct_index_chunks(ct_index *index, int64_t message_id, int64_t *chunk_ids, size_t capacity) {
+static ct_chunk_place place_of(const ct_index *index, uint32_t entry) {
+    const ct_block *block = ct_index_block(index, entry);
+    size_t at = entry % CT_BLOCK_ENTRIES;
+    ct_chunk_place place = {.chunk_id = block->chunk_id[at], .block = -1};
+    if (block->tokens_at < 0) return place;
+    place.block = entry / CT_BLOCK_ENTRIES;
+    place.at = block->tokens_at;
+    place.begin = at ? block->token_end[at - 1] : 0;
+    place.end = block->token_end[at];
+    place.hash = block->token_hash[at];
+    return place;
+}
+
+size_t ct_index_chunks(ct_index *index, int64_t message_id, ct_chunk_place *places, size_t capacity) {
     size_t count = 0;
     pthread_rwlock_rdlock(&index->lock);
     uint32_t latest = ct_id_map_get(&index->latest, message_id, CT_NO_ENTRY);
     for (uint32_t e = latest; e != CT_NO_ENTRY; e = ct_index_earlier(index, e)) count++;
     size_t left = count; /* a message's chunks are stored in order, so the latest is the last */
     for (uint32_t e = latest; e != CT_NO_ENTRY; e = ct_index_earlier(index, e))
-        if (--left < capacity) chunk_ids[left] = ct_index_block(index, e)->chunk_id[e % CT_BLOCK_ENTRIES];
+        if (--left < capacity) places[left] = place_of(index, e);
     pthread_rwlock_unlock(&index->lock);
     return count;
 }

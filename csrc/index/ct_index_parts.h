@@ -26,6 +26,7 @@ struct ct_index {
     size_t block_capacity;
     size_t count;
     int64_t last_chunk;
+    int64_t moves;
     ct_id_map latest;   /* message id to the entry of its last chunk */
     ct_id_map sessions; /* session id to its place in lists */
     ct_session_list *lists;

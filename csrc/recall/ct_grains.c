@@ -2,6 +2,7 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "recall/ct_token_read.h"
 
 /* The last chunk can be short, the one before it is not. */
 #define EDGE_CHUNKS 2
@@ -16,7 +17,7 @@ struct ct_grain_line {
 void ct_grains_free(ct_grains *grains) {
     ct_free(grains->lines);
     ct_id_map_free(&grains->places);
-    ct_free(grains->chunk_ids);
+    ct_free(grains->chunks);
     ct_free(grains->chunk_grains);
     ct_free(grains->list);
     ct_free(grains->matches);
@@ -25,9 +26,9 @@ void ct_grains_free(ct_grains *grains) {
 static int grow_chunks(ct_grains *grains, size_t more, ct_error *error) {
     if (grains->chunk_count + more <= grains->chunk_capacity) return CT_OK;
     size_t capacity = 2 * (grains->chunk_count + more);
-    int64_t *ids = ct_realloc(grains->chunk_ids, capacity * sizeof *ids);
-    if (!ids) return ct_fail_nomem(error);
-    grains->chunk_ids = ids;
+    ct_chunk_place *chunks = ct_realloc(grains->chunks, capacity * sizeof *chunks);
+    if (!chunks) return ct_fail_nomem(error);
+    grains->chunks = chunks;
     /* One more: where the last one's grains end. */
     size_t *starts = ct_realloc(grains->chunk_grains, (capacity + 1) * sizeof *starts);
     if (!starts) return ct_fail_nomem(error);
@@ -40,13 +41,13 @@ static int add_chunks(ct_grains *grains, int64_t message_id, ct_grain_line *to, 
                       ct_error *error) {
     size_t count = ct_index_chunks(grains->parts->index, message_id, NULL, 0);
     if (grow_chunks(grains, count, error)) return CT_NOMEM;
-    int64_t *ids = grains->chunk_ids + grains->chunk_count;
-    size_t now = ct_index_chunks(grains->parts->index, message_id, ids, count); /* more may have come */
+    ct_chunk_place *places = grains->chunks + grains->chunk_count;
+    size_t now = ct_index_chunks(grains->parts->index, message_id, places, count); /* more may have come */
     count = now < count ? now : count;
     to->first = grains->chunk_count;
     to->is_whole = !only_edges || count <= 2 * EDGE_CHUNKS;
     to->count = to->is_whole ? count : 2 * EDGE_CHUNKS;
-    if (!to->is_whole) memmove(ids + EDGE_CHUNKS, ids + count - EDGE_CHUNKS, EDGE_CHUNKS * sizeof *ids);
+    if (!to->is_whole) memmove(places + EDGE_CHUNKS, places + count - EDGE_CHUNKS, EDGE_CHUNKS * sizeof *places);
     grains->chunk_count += to->count;
     return CT_OK;
 }
@@ -101,10 +102,8 @@ static int match_chunk(void *state, size_t place, const uint64_t *codes, size_t 
 }
 
 int ct_grains_read(ct_grains *grains, ct_error *error) {
-    size_t words = (size_t)ct_encoder_code_bits(grains->parts->encoder) / 64;
-    int status = ct_store_read_codes(grains->parts->store, grains->chunk_ids + grains->read_count,
-                                     grains->chunk_count - grains->read_count, words, match_chunk, grains,
-                                     error);
+    int status = ct_token_read(grains->parts, grains->chunks + grains->read_count,
+                               grains->chunk_count - grains->read_count, match_chunk, grains, error);
     if (status == CT_NOMEM) ct_fail_nomem(error); /* match_chunk cannot say so */
     grains->read_count = grains->chunk_count;
     return status;

@@ -1,5 +1,5 @@
 /* How well each token of a query is matched in messages, by grain: a run of a few tokens of a chunk.
- * Token codes are read from the store, each chunk's once. */
+ * Token codes are read, each chunk's once. */
 #ifndef CT_GRAINS_H
 #define CT_GRAINS_H
 
@@ -24,7 +24,7 @@ typedef struct ct_grains {
     size_t line_capacity;
     ct_id_map places; /* message id to line */
 
-    int64_t *chunk_ids; /* chunks of all lines; those from read_count on are still to be read */
+    ct_chunk_place *chunks; /* of all lines; those from read_count on are still to be read */
     size_t *chunk_grains; /* where each one's grains begin */
     size_t chunk_count;
     size_t chunk_capacity;

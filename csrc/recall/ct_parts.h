@@ -10,6 +10,7 @@ typedef struct ct_recall_parts {
     ct_store *store;
     ct_encoder *encoder;
     ct_index *index;
+    ct_code_file *file;
 } ct_recall_parts;
 
 #endif

@@ -8,6 +8,7 @@
 #include "recall/ct_question.h"
 #include "recall/ct_role.h"
 #include "recall/ct_statement_pair.h"
+#include "recall/ct_token_read.h"
 #include "simd/ct_simd.h"
 
 /* Less than this and a message does not answer the query. */
@@ -153,13 +154,13 @@ static int keep_codes(void *context, size_t place, const uint64_t *codes, size_t
 
 static int read_codes(judging *state, ct_error *error) {
     const ct_row *rows = state->result->rows;
-    int64_t chunks[CT_SUPERSEDE_ROWS];
+    ct_chunk_place chunks[CT_SUPERSEDE_ROWS];
     size_t count = 0;
     for (size_t i = 0; i < state->rows; i++) {
         party *of = &state->parties[i];
-        int64_t ids[2];
+        ct_chunk_place places[2];
         if (!of->has_codes) continue;
-        of->has_codes = ct_index_chunks(state->parts->index, rows[i].id, ids, 2) == 1;
+        of->has_codes = ct_index_chunks(state->parts->index, rows[i].id, places, 2) == 1;
         if (!of->has_codes) continue;
         size_t same = 0;
         while (same < count && strcmp(rows[state->asked[same]].role, rows[i].role) != 0) same++;
@@ -169,10 +170,10 @@ static int read_codes(judging *state, ct_error *error) {
             int status = count_prefix(state->parts->encoder, rows[i].role, &of->count, error);
             if (status) return status;
         }
-        chunks[count] = ids[0];
+        chunks[count] = places[0];
         state->asked[count++] = i;
     }
-    int status = ct_store_read_codes(state->parts->store, chunks, count, state->words, keep_codes, state, error);
+    int status = ct_token_read(state->parts, chunks, count, keep_codes, state, error);
     return status == CT_NOMEM ? ct_fail_nomem(error) : status;
 }
 

@@ -5,9 +5,10 @@
  *             text is in message.  Vowel signs (Mn, Mc) are part of a word, as Indic scripts need
  *   vocabulary  in how many messages each word is; a view of words, it stores nothing
  *   pending   messages that are not embedded yet
+ *   again     messages whose codes of tokens were lost with the file beside the store
  *   chunk     one code a window of a message: 4 bytes of scale, then one int8 a dimension
- *   token     the binary codes of a chunk's tokens; apart, since opening reads all of chunk
- *   block     the hash of each block in the file of codes beside the store
+ *   token     the binary codes of a chunk's tokens, until its block is in the file beside the store
+ *   block     the blocks of that file, and by which hash to know them
  *   term      in how many chunks a token stands; under id -1 how many chunks were counted
  *   directive standing directives and what lifts one, each sentence once; `ended` is the time of the one
  *             that took its place.  Ordered so that those in force are read newest first in one run
@@ -37,11 +38,13 @@ static const char schema[] =
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);"
     "CREATE TABLE pending(message_id INTEGER PRIMARY KEY, next_chunk INTEGER NOT NULL DEFAULT 0,"
     " tries INTEGER NOT NULL DEFAULT 0);"
+    "CREATE TABLE again(message_id INTEGER PRIMARY KEY);"
     "CREATE TABLE chunk(id INTEGER PRIMARY KEY AUTOINCREMENT, message_id INTEGER NOT NULL,"
     " seq INTEGER NOT NULL, code BLOB NOT NULL);"
     "CREATE UNIQUE INDEX chunk_message ON chunk(message_id, seq);"
     "CREATE TABLE token(chunk_id INTEGER PRIMARY KEY, codes BLOB NOT NULL);"
-    "CREATE TABLE block(place INTEGER PRIMARY KEY, hash INTEGER NOT NULL);"
+    "CREATE TABLE block(place INTEGER PRIMARY KEY, start INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+    " hash INTEGER NOT NULL);"
     "CREATE TABLE term(id INTEGER PRIMARY KEY, chunks INTEGER NOT NULL);"
     "CREATE TABLE directive(ended INTEGER NOT NULL, time INTEGER NOT NULL, message_id INTEGER NOT NULL,"
     " start INTEGER NOT NULL, bytes INTEGER NOT NULL, session_id INTEGER NOT NULL, kind INTEGER NOT NULL,"

@@ -37,17 +37,28 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_PENDING_ANY] = "SELECT EXISTS(SELECT 1 FROM pending"
                            " JOIN message ON message.id = message_id WHERE tries < 3)",
     [CT_SQL_PENDING_COUNT] = "SELECT count(*) FROM pending",
+    [CT_SQL_AGAIN_NEXT] = "SELECT message_id, 0, role.name, text FROM again"
+                          " JOIN message ON message.id = message_id JOIN role ON role.id = role_id"
+                          " ORDER BY message_id DESC LIMIT 1",
+    [CT_SQL_AGAIN_DONE] = "DELETE FROM again WHERE message_id = ?1",
     [CT_SQL_PENDING_MOVE] = "UPDATE pending SET next_chunk = ?2 WHERE message_id = ?1 AND next_chunk < ?2",
     [CT_SQL_PENDING_DONE] = "DELETE FROM pending WHERE message_id = ?1",
     [CT_SQL_PENDING_FAILED] = "UPDATE pending SET tries = tries + 1 WHERE message_id = ?1",
     [CT_SQL_CHUNK_ADD] = "INSERT OR IGNORE INTO chunk(message_id, seq, code) VALUES(?1, ?2, ?3)",
+    [CT_SQL_CHUNK_FIND] = "SELECT id FROM chunk WHERE message_id = ?1 AND seq = ?2",
     [CT_SQL_CHUNK_SCAN] =
         "SELECT chunk.id, message_id, session_id, role_id, time, code FROM chunk"
         " JOIN message ON message.id = message_id WHERE chunk.id > ?1 ORDER BY chunk.id",
-    [CT_SQL_TOKENS_ADD] = "INSERT INTO token(chunk_id, codes) VALUES(?1, ?2)",
+    [CT_SQL_TOKENS_ADD] = "INSERT OR IGNORE INTO token(chunk_id, codes) VALUES(?1, ?2)",
     [CT_SQL_TOKENS_GET] = "SELECT codes FROM token WHERE chunk_id = ?1",
-    [CT_SQL_BLOCK_LIST] = "SELECT place, hash FROM block ORDER BY place",
-    [CT_SQL_BLOCK_PUT] = "INSERT OR REPLACE INTO block(place, hash) VALUES(?1, ?2)",
+    [CT_SQL_BLOCK_LIST] = "SELECT place, start, bytes, hash FROM block WHERE place >= ?1 ORDER BY place",
+    [CT_SQL_BLOCK_PUT] = "INSERT OR IGNORE INTO block(place, start, bytes, hash) VALUES(?1, ?2, ?3, ?4)",
+    [CT_SQL_BLOCK_DROP] = "DELETE FROM block WHERE place = ?1 AND start = ?2 AND hash = ?3",
+    [CT_SQL_BLOCK_TOKENS] = "SELECT chunk_id, codes FROM token WHERE chunk_id BETWEEN ?1 AND ?2 ORDER BY chunk_id",
+    [CT_SQL_TOKENS_DROP] = "DELETE FROM token WHERE chunk_id BETWEEN ?1 AND ?2",
+    [CT_SQL_AGAIN_ADD] =
+        "INSERT OR IGNORE INTO again(message_id) SELECT message_id FROM chunk WHERE id BETWEEN ?1 AND ?2"
+        " AND id NOT IN (SELECT chunk_id FROM token WHERE chunk_id BETWEEN ?1 AND ?2)",
     [CT_SQL_TERM_ADD] = "INSERT INTO term(id, chunks) VALUES(?1, 1)"
                         " ON CONFLICT(id) DO UPDATE SET chunks = chunks + 1",
     [CT_SQL_TERM_GET] = "SELECT chunks FROM term WHERE id = ?1",

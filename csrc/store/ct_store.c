@@ -111,7 +111,7 @@ static int64_t size_of(const char *path, const char *suffix) {
     char name[4096];
     struct stat info;
     if ((size_t)snprintf(name, sizeof name, "%s%s", path, suffix) >= sizeof name) return 0;
-    return stat(name, &info) ? 0 : (int64_t)info.st_size;
+    return stat(name, &info) || !S_ISREG(info.st_mode) ? 0 : (int64_t)info.st_size;
 }
 
 int ct_store_stats(ct_store *store, ct_stats *out, ct_error *error) {
@@ -121,7 +121,8 @@ int ct_store_stats(ct_store *store, ct_stats *out, ct_error *error) {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(reader->db,
                                   "SELECT (SELECT count(*) FROM message), (SELECT count(*) FROM session),"
-                                  " (SELECT count(*) FROM chunk), (SELECT count(*) FROM pending)",
+                                  " (SELECT count(*) FROM chunk), (SELECT count(*) FROM pending),"
+                                  " (SELECT count(*) FROM again)",
                                   -1, &statement, NULL);
     if (code == SQLITE_OK) code = sqlite3_step(statement);
     if (code == SQLITE_ROW) {
@@ -129,6 +130,7 @@ int ct_store_stats(ct_store *store, ct_stats *out, ct_error *error) {
         out->sessions = sqlite3_column_int64(statement, 1);
         out->chunks = sqlite3_column_int64(statement, 2);
         out->pending = sqlite3_column_int64(statement, 3);
+        out->restoring = sqlite3_column_int64(statement, 4);
         out->file_bytes = size_of(store->path, "");
         out->wal_bytes = size_of(store->path, "-wal");
         out->codes_bytes = size_of(store->codes_path, "");

@@ -176,28 +176,48 @@ int ct_store_scan_chunks(ct_store *store, int64_t after, size_t code_bytes,
                          ct_error *error);
 
 /* Read the token codes of many chunks.  visit gets the place of a chunk in chunk_ids, in
- * order, and its codes of code_words words each; a non-zero return of it ends the reading and is
- * returned.  CT_CORRUPT when a chunk has none or they have another size. */
+ * order, and its codes of code_words words each, of a chunk whose codes are not here none; a non-zero
+ * return of it ends the reading and is returned.  CT_CORRUPT when codes have another size. */
 int ct_store_read_codes(ct_store *store, const int64_t *chunk_ids, size_t count, size_t code_words,
                         int (*visit)(void *state, size_t place, const uint64_t *codes, size_t code_count),
                         void *state, ct_error *error);
 
-/* Of each block of codes that is in the file beside the store the hash, from the first on. */
-typedef struct ct_store_blocks {
-    uint64_t *hashes;
+/* ---- the file of codes --------------------------------------------------------------------- */
+
+/* Where it is: the store's own path and "-codes". */
+const char *ct_store_codes_path(const ct_store *store);
+
+/* A block of codes in that file. */
+typedef struct ct_block_row {
+    int64_t place; /* among the blocks */
+    int64_t start; /* in the file */
+    int64_t bytes;
+    uint64_t hash;
+} ct_block_row;
+
+typedef struct ct_block_rows {
+    ct_block_row *list; /* in order of their places */
     size_t count;
     size_t capacity;
-} ct_store_blocks;
+} ct_block_rows;
 
-/* Free with ct_store_blocks_free. */
-int ct_store_get_blocks(ct_store *store, ct_store_blocks *out, ct_error *error);
-void ct_store_blocks_free(ct_store_blocks *blocks);
+/* The blocks from a place on.  Free with ct_block_rows_free. */
+int ct_store_get_blocks(ct_store *store, int64_t from, ct_block_rows *out, ct_error *error);
+void ct_block_rows_free(ct_block_rows *rows);
 
-/* The block at this place was written. */
-int ct_store_put_block(ct_store *store, size_t place, uint64_t hash, ct_error *error);
+/* Read the codes of tokens of all chunks of a block, in order; counts[count].  *codes is to be freed by ct_free.
+ * CT_NOT_FOUND: the store does not hold all of them. */
+int ct_store_read_block(ct_store *store, const int64_t *chunk_ids, size_t count, size_t code_words,
+                        uint64_t **codes, uint32_t *counts, ct_error *error);
 
-/* Where that file is: the store's own path and "-codes". */
-const char *ct_store_codes_path(const ct_store *store);
+/* A block is in the file: the store gives its codes of tokens up.  CT_CONFLICT: another process was first. */
+int ct_store_put_block(ct_store *store, const ct_block_row *row, const int64_t *chunk_ids, size_t count,
+                       ct_error *error);
+
+/* A block is lost: its messages are embedded again, behind everything that waits.  Nothing happens when the
+ * block is not the one of the row any more. */
+int ct_store_drop_block(ct_store *store, const ct_block_row *row, const int64_t *chunk_ids, size_t count,
+                        ct_error *error);
 
 /* In how many chunks each token stands, and how many chunks were counted. */
 int ct_store_term_counts(ct_store *store, const int32_t *ids, size_t count, int64_t *counts,

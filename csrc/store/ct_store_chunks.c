@@ -10,6 +10,11 @@ int ct_store_next_pending(ct_store *store, ct_pending *out, ct_error *error) {
     if (status) return status;
     sqlite3_stmt *statement = ct_sql_get(reader, CT_SQL_PENDING_NEXT, error);
     int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
+    if (code == SQLITE_DONE) {
+        sqlite3_reset(statement);
+        statement = ct_sql_get(reader, CT_SQL_AGAIN_NEXT, error);
+        code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
+    }
     if (!statement) {
         status = error->status;
     } else if (code == SQLITE_ROW) {
@@ -70,6 +75,18 @@ static int count_terms(ct_connection *connection, const int32_t *ids, size_t cou
     return status;
 }
 
+static int find_chunk(ct_connection *connection, int64_t message_id, int64_t seq, int64_t *id, ct_error *error) {
+    sqlite3_stmt *statement = ct_sql_get(connection, CT_SQL_CHUNK_FIND, error);
+    if (!statement) return error->status;
+    sqlite3_bind_int64(statement, 1, message_id);
+    sqlite3_bind_int64(statement, 2, seq);
+    int status = CT_OK, code = sqlite3_step(statement);
+    if (code == SQLITE_ROW) *id = sqlite3_column_int64(statement, 0);
+    else status = ct_sql_fail(connection, code, "storing an embedding", error);
+    sqlite3_reset(statement);
+    return status;
+}
+
 static int put_one(ct_connection *connection, int64_t message_id, int64_t seq, const ct_new_chunk *chunk,
                    ct_error *error) {
     sqlite3_stmt *statement = ct_sql_get(connection, CT_SQL_CHUNK_ADD, error);
@@ -78,14 +95,18 @@ static int put_one(ct_connection *connection, int64_t message_id, int64_t seq, c
     sqlite3_bind_int64(statement, 2, seq);
     sqlite3_bind_blob64(statement, 3, chunk->code, chunk->code_bytes, SQLITE_STATIC);
     int status = ct_sql_do(connection, statement, "storing an embedding", error);
-    if (status || sqlite3_changes(connection->db) == 0 || !chunk->ids) return status;
+    if (status || !chunk->ids) return status;
+    int is_new = sqlite3_changes(connection->db) > 0;
+    int64_t id = sqlite3_last_insert_rowid(connection->db);
+    if (!is_new) status = find_chunk(connection, message_id, seq, &id, error);
+    if (status) return status;
     statement = ct_sql_get(connection, CT_SQL_TOKENS_ADD, error);
     if (!statement) return error->status;
-    sqlite3_bind_int64(statement, 1, sqlite3_last_insert_rowid(connection->db));
+    sqlite3_bind_int64(statement, 1, id);
     sqlite3_bind_blob64(statement, 2, chunk->tokens, chunk->token_words * sizeof *chunk->tokens,
                         SQLITE_STATIC);
     status = ct_sql_do(connection, statement, "storing token codes", error);
-    return status ? status : count_terms(connection, chunk->ids, chunk->id_count, error);
+    return status || !is_new ? status : count_terms(connection, chunk->ids, chunk->id_count, error);
 }
 
 static int update_pending(ct_connection *connection, ct_statement which, int64_t message_id,
@@ -111,6 +132,7 @@ int ct_store_put_derived(ct_store *store, const ct_derived *derived, ct_error *e
         if (!status)
             status = update_pending(connection, derived->done ? CT_SQL_PENDING_DONE : CT_SQL_PENDING_MOVE,
                                     message_id, next, error);
+        if (!status && derived->done) status = update_pending(connection, CT_SQL_AGAIN_DONE, message_id, 0, error);
         status = ct_sql_end(connection, status, error);
     }
     pthread_mutex_unlock(&store->write_mutex);
@@ -122,6 +144,7 @@ int ct_store_mark_failed(ct_store *store, int64_t message_id, ct_error *error) {
     int status = ct_sql_begin(&store->deriver, error);
     if (!status) {
         status = update_pending(&store->deriver, CT_SQL_PENDING_FAILED, message_id, 0, error);
+        if (!status) status = update_pending(&store->deriver, CT_SQL_AGAIN_DONE, message_id, 0, error);
         status = ct_sql_end(&store->deriver, status, error);
     }
     pthread_mutex_unlock(&store->write_mutex);
@@ -207,7 +230,7 @@ static int read_chunk_codes(ct_connection *reader, sqlite3_stmt *statement, int6
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return ct_sql_fail(reader, code, "reading token codes", error);
     const void *blob = code == SQLITE_ROW ? sqlite3_column_blob(statement, 0) : NULL;
-    size_t bytes = code == SQLITE_ROW ? (size_t)sqlite3_column_bytes(statement, 0) : 1;
+    size_t bytes = code == SQLITE_ROW ? (size_t)sqlite3_column_bytes(statement, 0) : 0;
     if (bytes % code_bytes)
         return ct_fail(error, CT_CORRUPT, "%s is damaged: the token codes of embedding %lld have the "
                        "wrong size", reader->file, (long long)chunk_id);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/ct_alloc.h"
 #include "store/ct_result.h"
 #include "store/ct_store.h"
 
@@ -75,6 +76,11 @@ static void read_all(const char *path) {
     const int32_t ids[2] = {7, 1};
     int64_t counts[2], total;
     uint64_t mixed = 0;
+    ct_block_rows rows;
+    uint32_t sizes[2];
+    uint64_t *codes = NULL;
+    if (!ct_store_get_blocks(store, 0, &rows, &error)) ct_block_rows_free(&rows);
+    if (!ct_store_read_block(store, chunks, 2, 1, &codes, sizes, &error)) ct_free(codes);
     ct_store_read_codes(store, chunks, 3, 1, ignore_codes, &mixed, &error);
     ct_store_term_counts(store, ids, 2, counts, &total, &error);
     if (!ct_store_next_pending(store, &pending, &error)) ct_pending_free(&pending);

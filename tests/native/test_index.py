@@ -47,11 +47,12 @@ class Index:
             assert self.lib.ct_index_find(self.index, message, found)
             assert (found.session_id, found.role_id, found.time_ms) == (session, 7, message * 10)
             for capacity in (0, 1, 64):
-                ids = self.ffi.new("int64_t[]", [-1] * (capacity + 1))
-                count = self.lib.ct_index_chunks(self.index, message, ids, capacity)
+                places = self.ffi.new("ct_chunk_place[]", [{"chunk_id": -1}] * (capacity + 1))
+                count = self.lib.ct_index_chunks(self.index, message, places, capacity)
                 assert count == len(self.chunks[message])
                 kept = self.chunks[message][:capacity]
-                assert list(ids) == kept + [-1] * (capacity + 1 - len(kept))
+                ids = [place.chunk_id for place in places]
+                assert ids == kept + [-1] * (capacity + 1 - len(kept))
 
     def neighbours(self, message: int, before: int, after: int) -> list[int]:
         ids = self.ffi.new("int64_t[]", before + 1 + after)
@@ -134,9 +135,8 @@ def test_memory_runs_out(internals: Any) -> None:
 def test_memory_a_message(internals: Any) -> None:
     """Beside vector, bits, scale, ids and time: at most 24 bytes, with sessions of ten messages."""
     index = Index(internals)
-    bare = (
-        64 + 8 + 4 + 4 * 8 + 4
-    )  # padded code, bits, scale, four numbers, link to the earlier chunk
+    # Padded code, bits, scale, place of the tokens' codes, four numbers, link to the earlier chunk.
+    bare = 64 + 8 + 4 + 8 + 4 * 8 + 4
     count = 8 * 4096
     for message in range(1, count + 1):
         index.add(message, (message - 1) // 10 + 1)

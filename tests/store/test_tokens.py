@@ -138,7 +138,6 @@ def test_a_chunk_that_is_there_is_not_counted_again(
 @pytest.mark.parametrize(
     "damage",
     [
-        "DELETE FROM token WHERE chunk_id = 2",
         "UPDATE token SET codes = substr(codes, 2) WHERE chunk_id = 2",
         "UPDATE token SET codes = codes || x'00' WHERE chunk_id = 2",
         "UPDATE token SET codes = zeroblob(8) WHERE chunk_id = 2",
@@ -154,6 +153,19 @@ def test_damaged_codes(internals: Any, filled: Path, model: Model, damage: str) 
     assert caught.value.status == CORRUPT
     assert set(store.read([3, 1])) == {1, 3}, "the reader is whole"
     store.close()
+
+
+def test_codes_that_are_elsewhere_are_none(internals: Any, filled: Path, model: Model) -> None:
+    """Until they are made again; the chunk keeps its id and is not counted twice."""
+    [(message, chunk)] = rows(filled, "SELECT message_id, seq FROM chunk WHERE id = 2")
+    before = rows(filled, "SELECT * FROM term ORDER BY id")
+    rows(filled, "DELETE FROM token WHERE chunk_id = 2")
+    store = Store(internals, filled, model)
+    assert [bool(len(codes)) for codes in store.read([1, 2, 3]).values()] == [True, False, True]
+    store.put(message, chunk, [1996, 1997])
+    assert len(store.read([2])[2]) == 2
+    store.close()
+    assert rows(filled, "SELECT * FROM term ORDER BY id") == before
 
 
 def test_codes_that_are_noise_or_none(internals: Any, filled: Path, model: Model) -> None:

@@ -21,6 +21,8 @@ FOLDERS = ("base", "simd", "text", "directive", "store", "index")
 HEADERS = (
     "ct.h",
     "directive/ct_directive.h",
+    "index/ct_block.h",
+    "index/ct_code_file.h",
     "index/ct_index.h",
     "index/ct_late.h",
     "simd/ct_simd_scan.h",
