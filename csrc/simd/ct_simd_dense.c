@@ -1,6 +1,11 @@
 #include "simd/ct_simd_dense.h"
 
 #include <math.h>
+#include <string.h>
+
+static const float ct_dense_mask[32] = {[16] = -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY,
+                                        -INFINITY,        -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY,
+                                        -INFINITY,        -INFINITY, -INFINITY, -INFINITY};
 
 /* ---- one value at a time ------------------------------------------------------------------- */
 
@@ -12,6 +17,7 @@ static inline float scale_by_power(float a, float b) { return ldexpf(a, (int)b);
 #define LANES 1
 #define LOAD(p) (*(p))
 #define STORE(p, v) (*(p) = (v))
+#define STORE_I8(p, v) (*(p) = (int8_t)(int32_t)(v))
 #define SET(x) ((float)(x))
 #define ADD(a, b) ((a) + (b))
 #define SUB(a, b) ((a) - (b))
@@ -75,10 +81,17 @@ static inline TARGET float largest_of_avx2(__m256 a) {
     return _mm_cvtss_f32(_mm_max_ss(half, _mm_movehdup_ps(half)));
 }
 
+static inline TARGET void store_i8_avx2(int8_t *to, __m256 values) {
+    __m256i whole = _mm256_cvtps_epi32(values);
+    __m128i half = _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
+    _mm_storel_epi64((__m128i *)to, _mm_packs_epi16(half, half));
+}
+
 #define VEC __m256
 #define LANES 8
 #define LOAD(p) _mm256_loadu_ps(p)
 #define STORE(p, v) _mm256_storeu_ps(p, v)
+#define STORE_I8(p, v) store_i8_avx2(p, v)
 #define SET(x) _mm256_set1_ps(x)
 #define ADD(a, b) _mm256_add_ps(a, b)
 #define SUB(a, b) _mm256_sub_ps(a, b)
@@ -105,6 +118,7 @@ const ct_dense_kernels ct_dense_avx2 = {multiply_avx2,  NULL,      quantize_avx2
 #define LANES 16
 #define LOAD(p) _mm512_loadu_ps(p)
 #define STORE(p, v) _mm512_storeu_ps(p, v)
+#define STORE_I8(p, v) _mm_storeu_si128((__m128i *)(p), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v)))
 #define SET(x) _mm512_set1_ps(x)
 #define ADD(a, b) _mm512_add_ps(a, b)
 #define SUB(a, b) _mm512_sub_ps(a, b)
@@ -206,22 +220,29 @@ static inline float32x4_t scale_neon(float32x4_t a, float32x4_t b) {
     return vmulq_f32(a, vreinterpretq_f32_s32(exponent));
 }
 
+static inline void store_i8_neon(int8_t *to, float32x4_t values) {
+    int16x4_t half = vmovn_s32(vcvtnq_s32_f32(values));
+    int8x8_t bytes = vmovn_s16(vcombine_s16(half, half));
+    memcpy(to, &bytes, 4);
+}
+
 #define VEC float32x4_t
 #define LANES 4
 #define LOAD(p) vld1q_f32(p)
 #define STORE(p, v) vst1q_f32(p, v)
+#define STORE_I8(p, v) store_i8_neon(p, v)
 #define SET(x) vdupq_n_f32(x)
 #define ADD(a, b) vaddq_f32(a, b)
 #define SUB(a, b) vsubq_f32(a, b)
 #define MUL(a, b) vmulq_f32(a, b)
 #define DIV(a, b) vdivq_f32(a, b)
 #define FMA(a, b, c) vfmaq_f32(c, a, b)
-#define MAX(a, b) vmaxq_f32(a, b)
+#define MAX(a, b) vmaxnmq_f32(a, b) /* the number, where the other is none */
 #define ABS(a) vabsq_f32(a)
 #define ROUND(a) vrndnq_f32(a)
 #define SCALE2(a, b) scale_neon(a, b)
 #define SUM(a) vaddvq_f32(a)
-#define LARGEST(a) vmaxvq_f32(a)
+#define LARGEST(a) vmaxnmvq_f32(a)
 #include "simd/ct_simd_dense_level.h"
 #include "simd/ct_simd_dense_undef.h"
 

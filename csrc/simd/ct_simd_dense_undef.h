@@ -5,6 +5,7 @@
 #undef LANES
 #undef LOAD
 #undef STORE
+#undef STORE_I8
 #undef SET
 #undef ADD
 #undef SUB
