@@ -77,18 +77,21 @@ typedef struct ct_token_basis {
     const float *prior;    /* [vocabulary]: how likely a chunk of any text holds the token */
 } ct_token_basis;
 
-/* A tensor of a GGUF file: `rows` rows of `columns` values of ggml's `type`, one behind another. */
+/* A tensor of a GGUF file: `rows` rows of `columns` values of ggml's `type`, one behind another, in memory or,
+ * where `data` is NULL, at `offset` of the file. */
 typedef struct ct_tensor {
     const char *name;
     int32_t type;
     int64_t rows;
     int64_t columns;
-    const void *data;
     size_t bytes;
+    const void *data;
+    int64_t offset;
 } ct_tensor;
 
 /* The weights of an encoder of BERT's family, by llama.cpp's names. */
 typedef struct ct_bert_weights {
+    const char *path; /* of the file that has the tensors; only read while the encoder is opened */
     const ct_tensor *tensors;
     size_t count;
     int32_t layers;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -41,19 +42,21 @@ class LlamaBinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tensor:
-    """A tensor of a GGUF file, as ct_tensor has it."""
+    """A tensor in a GGUF file, as ct_tensor has it."""
 
     name: str
     type: int
     rows: int
     columns: int
-    data: npt.NDArray[np.uint8]
+    offset: int
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BertWeights:
-    """An encoder of BERT's family, as ct_bert_weights has it."""
+    """An encoder of BERT's family, as ct_bert_weights has it; `path` names the file."""
 
+    path: str
     tensors: Sequence[Tensor]
     layers: int
     heads: int
@@ -81,18 +84,19 @@ class QueryTokens(NamedTuple):
 
 
 def _bert_weights(bert: BertWeights) -> tuple[Any, list[Any]]:
+    path = ffi.new("char[]", os.fsencode(bert.path))
     names = [ffi.new("char[]", tensor.name.encode()) for tensor in bert.tensors]
-    data = [ffi.from_buffer("char[]", tensor.data) for tensor in bert.tensors]
     tensors = ffi.new(
         "ct_tensor[]",
         [
-            (name, tensor.type, tensor.rows, tensor.columns, buffer, len(buffer))
-            for name, buffer, tensor in zip(names, data, bert.tensors, strict=True)
+            (name, one.type, one.rows, one.columns, one.bytes, ffi.NULL, one.offset)
+            for name, one in zip(names, bert.tensors, strict=True)
         ],
     )
     network = ffi.new(
         "ct_bert_weights *",
         {
+            "path": path,
             "tensors": tensors,
             "count": len(bert.tensors),
             "layers": bert.layers,
@@ -103,7 +107,7 @@ def _bert_weights(bert: BertWeights) -> tuple[Any, list[Any]]:
             "threads": bert.threads,
         },
     )
-    return network, [names, data, tensors]
+    return network, [path, names, tensors]
 
 
 class EncoderHandle:

@@ -48,7 +48,7 @@ class Model:
         self.basis = token_basis
         header = read_header(path)
         own = encoder == "auto" and bert.is_supported(header)
-        network = bert.read(path, header, threads=threads) if own else None
+        network = bert.weights(path, header, threads=threads) if own else None
         binding = llama.load(
             path,
             context=spec.context,

@@ -8,7 +8,7 @@
 
 typedef struct ct_bert ct_bert;
 
-/* Pack the weights; nothing of `weights` is needed afterwards.  most_tokens: the longest pass.
+/* Read and pack the weights; nothing of `weights` is needed afterwards.  most_tokens: the longest pass.
  * CT_MODEL: a tensor is missing or has another shape. */
 int ct_bert_open(const ct_bert_weights *weights, int32_t most_tokens, ct_bert **out, ct_error *error);
 void ct_bert_close(ct_bert *bert);
