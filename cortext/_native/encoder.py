@@ -110,6 +110,22 @@ def _bert_weights(bert: BertWeights) -> tuple[Any, list[Any]]:
     return network, [path, names, tensors]
 
 
+class Network:
+    """Owns a ct_bert until an EncoderHandle takes it."""
+
+    def __init__(self, weights: BertWeights, *, context: int) -> None:
+        """Read and pack the weights.
+
+        context: most tokens in one pass.
+
+        Raises: ModelError, InternalError.
+        """
+        network, _held = _bert_weights(weights)  # what it points to stays until the end
+        holder, error = ffi.gc(ffi.new("ct_bert **"), lib.ct_bert_drop), new_error()
+        check(lib.ct_bert_open(network, context, holder, error), error)
+        self.holder: Any = holder
+
+
 class EncoderHandle:
     """Owns a ct_encoder.  `close` drops this reference; engines keep theirs."""
 
@@ -125,13 +141,13 @@ class EncoderHandle:
         overlap: int,
         wordpiece: bool,
         basis: TokenBasis | None,
-        bert: BertWeights | None = None,
+        network: Network | None = None,
         probe: npt.NDArray[np.float32] | None = None,
         cache_path: str | None,
     ) -> None:
-        """Take ownership of model and context.
+        """Take ownership of model, context and network.
 
-        bert: what the core runs itself; None for llama.cpp.
+        network: what the core runs itself; None for llama.cpp.
 
         Raises: ModelError, InputError, StoreError (cache); then they stay the caller's.
         """
@@ -166,9 +182,8 @@ class EncoderHandle:
             ]
             token_basis = ffi.new("ct_token_basis *", (dimension, bits, len(basis.prior), *parts))
             options.basis = token_basis
-        if bert is not None:
-            network, _held = _bert_weights(bert)  # what it points to stays until the end
-            options.bert = network
+        if network is not None:
+            options.bert = network.holder
         weights = ffi.NULL if probe is None else ffi.from_buffer("float[]", probe)
         options.probe = weights
         holder, error = ffi.gc(ffi.new("ct_encoder **"), lib.ct_encoder_drop), new_error()

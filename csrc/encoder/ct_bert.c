@@ -44,6 +44,7 @@ typedef struct desk {
 } desk;
 
 struct ct_bert {
+    pid_t owner;
     const ct_dense_kernels *kernels;
     ct_team *team;
     size_t dimension;
@@ -102,7 +103,7 @@ static void free_memory(ct_bert *bert, size_t members) {
 }
 
 void ct_bert_close(ct_bert *bert) {
-    if (!bert) return;
+    if (!bert || bert->owner != getpid()) return;
     size_t members = bert->team ? ct_team_size(bert->team) : 0;
     ct_team_destroy(bert->team);
     free_memory(bert, members);
@@ -280,10 +281,12 @@ static int check_shape(const ct_bert_weights *weights, int32_t most_tokens, ct_e
 }
 
 int ct_bert_open(const ct_bert_weights *weights, int32_t most_tokens, ct_bert **out, ct_error *error) {
+    ct_error_clear(error);
     int status = check_shape(weights, most_tokens, error);
     if (status) return status;
     ct_bert *bert = ct_alloc_zero(sizeof *bert);
     if (!bert) return ct_fail_nomem(error);
+    bert->owner = getpid();
     bert->kernels = ct_simd()->dense;
     bert->dimension = (size_t)weights->dimension;
     bert->inner = (size_t)weights->inner;
@@ -306,7 +309,11 @@ int ct_bert_open(const ct_bert_weights *weights, int32_t most_tokens, ct_bert **
     return status;
 }
 
+void ct_bert_drop(ct_bert **holder) { ct_bert_close(*holder); }
+
 int32_t ct_bert_dimension(const ct_bert *bert) { return (int32_t)bert->dimension; }
+
+int32_t ct_bert_most_tokens(const ct_bert *bert) { return (int32_t)bert->most_tokens; }
 
 /* ---- the pass ------------------------------------------------------------------------------ */
 
