@@ -11,6 +11,9 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 #endif
 
 static int32_t dot_scalar(const int16_t *query, const int8_t *code, size_t dimension) {
@@ -85,6 +88,18 @@ static int32_t dot_neon(const int16_t *query, const int8_t *code, size_t dimensi
     }
     return vaddvq_s32(vaddq_s32(sum0, sum1));
 }
+
+#ifdef CT_HAS_DOTPROD
+static int has_dotprod(void) {
+#if defined(__ARM_FEATURE_DOTPROD)
+    return 1; /* compiled for no other CPU */
+#elif defined(__linux__)
+    return (getauxval(AT_HWCAP) & 1u << 20) != 0; /* HWCAP_ASIMDDP, which older headers do not name */
+#else
+    return 0;
+#endif
+}
+#endif
 #endif
 
 static int always(void) { return 1; }
@@ -104,6 +119,9 @@ static const struct level {
 #endif
     {{"avx2", dot_avx2, ct_late_avx2, &ct_dense_avx2}, has_fma},
 #elif defined(__aarch64__)
+#ifdef CT_HAS_DOTPROD
+    {{"dotprod", dot_neon, ct_late_neon, &ct_dense_dotprod}, has_dotprod},
+#endif
     {{"neon", dot_neon, ct_late_neon, &ct_dense_neon}, always},
 #endif
     {{"scalar", dot_scalar, ct_late_scalar, &ct_dense_scalar}, always},

@@ -151,6 +151,7 @@ const ct_dense_kernels ct_dense_avx512 = {multiply_avx512,  NULL,        quantiz
 #define MUL(a, b) _mm512_mul_ps(a, b)
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define SET_WHOLE(x) _mm512_set1_epi32(x)
+#define START(x) SET_WHOLE(x)
 #define LOAD_WHOLE(p) _mm512_loadu_si512(p)
 #define TO_FLOAT(a) _mm512_cvtepi32_ps(a)
 #define DOT(sum, left, right) _mm512_dpbusd_epi32(sum, left, right)
@@ -174,6 +175,7 @@ const ct_dense_kernels ct_dense_avx512vnni = {multiply_avx512,  multiply_i8_avx5
 #define MUL(a, b) _mm256_mul_ps(a, b)
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define SET_WHOLE(x) _mm256_set1_epi32(x)
+#define START(x) SET_WHOLE(x)
 #define LOAD_WHOLE(p) _mm256_loadu_si256((const __m256i *)(p))
 #define TO_FLOAT(a) _mm256_cvtepi32_ps(a)
 #define DOT(sum, left, right) _mm256_dpbusd_epi32(sum, left, right)
@@ -196,6 +198,7 @@ const ct_dense_kernels ct_dense_vnni256 = {multiply_avx2,  multiply_i8_vnni256, 
 #define MUL(a, b) _mm256_mul_ps(a, b)
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define SET_WHOLE(x) _mm256_set1_epi32(x)
+#define START(x) SET_WHOLE(x)
 #define LOAD_WHOLE(p) _mm256_loadu_si256((const __m256i *)(p))
 #define TO_FLOAT(a) _mm256_cvtepi32_ps(a)
 #define DOT(sum, left, right) _mm256_dpbusd_avx_epi32(sum, left, right)
@@ -248,4 +251,34 @@ static inline void store_i8_neon(int8_t *to, float32x4_t values) {
 
 const ct_dense_kernels ct_dense_neon = {multiply_neon,  NULL,      quantize_neon,
                                         normalize_neon, gelu_neon, softmax_neon};
+
+/* ---- NEON with products of bytes ----------------------------------------------------------- */
+
+#ifdef CT_HAS_DOTPROD
+#define NAME(x) x##_dotprod
+#ifdef __ARM_FEATURE_DOTPROD
+#define TARGET
+#else
+#define TARGET __attribute__((target("arch=armv8.2-a+dotprod")))
+#endif
+#define ROWS 6
+#define VEC float32x4_t
+#define WHOLE int8x16_t
+#define LANES 4
+#define LOAD(p) vld1q_f32(p)
+#define STORE(p, v) vst1q_f32(p, v)
+#define SET(x) vdupq_n_f32(x)
+#define MUL(a, b) vmulq_f32(a, b)
+#define FMA(a, b, c) vfmaq_f32(c, a, b)
+#define SET_WHOLE(x) vreinterpretq_s8_s32(vdupq_n_s32(x))
+#define START(x) vdupq_n_s8(0)
+#define LOAD_WHOLE(p) vreinterpretq_s8_u8(veorq_u8(vld1q_u8(p), vdupq_n_u8(0x80)))
+#define TO_FLOAT(a) vcvtq_f32_s32(vreinterpretq_s32_s8(a))
+#define DOT(sum, left, right) vreinterpretq_s8_s32(vdotq_s32(vreinterpretq_s32_s8(sum), left, right))
+#include "simd/ct_simd_dense_i8.h"
+#include "simd/ct_simd_dense_undef.h"
+
+const ct_dense_kernels ct_dense_dotprod = {multiply_neon,  multiply_i8_dotprod, quantize_neon,
+                                           normalize_neon, gelu_neon,           softmax_neon};
+#endif
 #endif

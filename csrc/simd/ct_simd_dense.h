@@ -62,6 +62,11 @@ extern const ct_dense_kernels ct_dense_avxvnni;
 #endif
 #elif defined(__aarch64__)
 extern const ct_dense_kernels ct_dense_neon;
+/* Compilers take the instructions for one function alone since GCC 8 and Clang 16. */
+#if defined(__ARM_FEATURE_DOTPROD) || (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 8)
+#define CT_HAS_DOTPROD
+extern const ct_dense_kernels ct_dense_dotprod;
+#endif
 #endif
 
 /* The twin of every multiply_i8. */

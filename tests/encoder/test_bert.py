@@ -29,7 +29,9 @@ TEXTS = [
     )
 ]
 LEVELS = _native.simd_levels()
-EIGHT_BITS = [level for level in LEVELS if "vnni" in level or "vpopcntdq" in level]
+EIGHT_BITS = [
+    level for level in LEVELS if any(part in level for part in ("vnni", "vpopcntdq", "dotprod"))
+]
 GROUP = 32
 
 
