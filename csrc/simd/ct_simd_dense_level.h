@@ -1,7 +1,7 @@
 /* The kernels of one level; included once for each, between definitions of
  *   NAME(x)  x with the level's name;  TARGET  the function attribute
  *   VEC, LANES, and on vectors LOAD, STORE, SET (all lanes one value), ADD, SUB, MUL, DIV, FMA (a * b + c),
- *   MAX, ABS, ROUND (to nearest), SCALE2 (a * 2^b for a whole b), SUM and LARGEST of the lanes,
+ *   MAX, MIN, ABS, ROUND (to nearest), SCALE2 (a * 2^b for a whole b), SUM and LARGEST of the lanes,
  *   STORE_I8(p, a) for whole lanes of -127 to 127. */
 
 #define ROWS 6 /* of a tile: with two vectors each, their sums fit the registers */
@@ -70,8 +70,10 @@ static TARGET void NAME(quantize)(const float *x, size_t rows, size_t inputs, co
             int8_t *values = out->values + (first + g) * CT_DENSE_GROUP;
             VEC factor = SET(factors[g]), total = SET(0.0f);
             for (size_t i = 0; i < CT_DENSE_GROUP; i += LANES) {
-                /* MAX gives a number for NaN, which broken weights lead to and no cast may see. */
-                VEC near = MAX(ROUND(MUL(LOAD(x + g * CT_DENSE_GROUP + i), factor)), SET(-127.0f));
+                /* Broken weights lead to NaN, for which MAX gives a number, and which hides a peak; no cast may
+                 * see either. */
+                VEC near = ROUND(MUL(LOAD(x + g * CT_DENSE_GROUP + i), factor));
+                near = MIN(MAX(near, SET(-127.0f)), SET(127.0f));
                 total = ADD(total, near);
                 STORE_I8(values + i, near);
             }
@@ -120,7 +122,7 @@ static TARGET void NAME(gelu)(float *x, size_t count) {
         VEC value = LOAD(x + i);
         /* erf(size) as a quotient of polynomials, size times one in squares: coefficients of Eigen's, which
          * are the best ones up to 4.  Beyond, float32 knows no other erf than 1. */
-        VEC size = SUB(SET(4.0f), MAX(SUB(SET(4.0f), MUL(ABS(value), SET(0.70710678f))), SET(0.0f)));
+        VEC size = MIN(MUL(ABS(value), SET(0.70710678f)), SET(4.0f));
         VEC square = MUL(size, size);
         VEC above = FMA(SET(-2.72614225801306e-10f), square, SET(2.77068142495902e-08f));
         VEC below = FMA(SET(-1.45660718464996e-05f), square, SET(-2.13374055278905e-04f));

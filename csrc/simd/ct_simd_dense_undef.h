@@ -13,6 +13,7 @@
 #undef DIV
 #undef FMA
 #undef MAX
+#undef MIN
 #undef ABS
 #undef ROUND
 #undef SCALE2
