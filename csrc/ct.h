@@ -39,6 +39,7 @@ typedef struct ct_error {
     char message[508];
 } ct_error;
 
+typedef struct ct_bert ct_bert;
 typedef struct ct_encoder ct_encoder;
 typedef struct ct_engine ct_engine;
 typedef struct ct_result ct_result;
@@ -77,18 +78,21 @@ typedef struct ct_token_basis {
     const float *prior;    /* [vocabulary]: how likely a chunk of any text holds the token */
 } ct_token_basis;
 
-/* A tensor of a GGUF file: `rows` rows of `columns` values of ggml's `type`, one behind another. */
+/* A tensor of a GGUF file: `rows` rows of `columns` values of ggml's `type`, one behind another, in memory or,
+ * where `data` is NULL, at `offset` of the file. */
 typedef struct ct_tensor {
     const char *name;
     int32_t type;
     int64_t rows;
     int64_t columns;
-    const void *data;
     size_t bytes;
+    const void *data;
+    int64_t offset;
 } ct_tensor;
 
 /* The weights of an encoder of BERT's family, by llama.cpp's names. */
 typedef struct ct_bert_weights {
+    const char *path; /* of the file that has the tensors */
     const ct_tensor *tensors;
     size_t count;
     int32_t layers;
@@ -98,6 +102,14 @@ typedef struct ct_bert_weights {
     float epsilon;   /* of the layer norms */
     int32_t threads; /* of one pass */
 } ct_bert_weights;
+
+/* A network that the core runs itself.  Read and pack its weights; nothing of `weights` is needed
+ * afterwards.  most_tokens: the longest pass.  CT_MODEL: the file cannot be read, or a tensor is missing or
+ * has another shape. */
+int ct_bert_open(const ct_bert_weights *weights, int32_t most_tokens, ct_bert **out, ct_error *error);
+
+/* Close *holder, which may be NULL. */
+void ct_bert_drop(ct_bert **holder);
 
 typedef struct ct_encoder_options {
     const char *fingerprint;    /* names weights and processing; pinned in every store */
@@ -109,7 +121,7 @@ typedef struct ct_encoder_options {
     int32_t overlap;            /* tokens that neighbouring chunks share */
     int32_t wordpiece;          /* 1: normalise text as BERT's basic tokenizer does, first */
     const ct_token_basis *basis; /* copied; NULL: no token codes */
-    const ct_bert_weights *bert; /* copied: run by the core's own forward pass; or NULL: by llama.cpp */
+    ct_bert **bert; /* what runs the network, taken on success, which leaves NULL; or NULL: llama.cpp does */
     const float *probe; /* [dimension] and a bias, copied: what vectors say for a directive; or NULL */
 } ct_encoder_options;
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -41,19 +42,21 @@ class LlamaBinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tensor:
-    """A tensor of a GGUF file, as ct_tensor has it."""
+    """A tensor in a GGUF file, as ct_tensor has it."""
 
     name: str
     type: int
     rows: int
     columns: int
-    data: npt.NDArray[np.uint8]
+    offset: int
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BertWeights:
-    """An encoder of BERT's family, as ct_bert_weights has it."""
+    """An encoder of BERT's family, as ct_bert_weights has it; `path` names the file."""
 
+    path: str
     tensors: Sequence[Tensor]
     layers: int
     heads: int
@@ -81,18 +84,19 @@ class QueryTokens(NamedTuple):
 
 
 def _bert_weights(bert: BertWeights) -> tuple[Any, list[Any]]:
+    path = ffi.new("char[]", os.fsencode(bert.path))
     names = [ffi.new("char[]", tensor.name.encode()) for tensor in bert.tensors]
-    data = [ffi.from_buffer("char[]", tensor.data) for tensor in bert.tensors]
     tensors = ffi.new(
         "ct_tensor[]",
         [
-            (name, tensor.type, tensor.rows, tensor.columns, buffer, len(buffer))
-            for name, buffer, tensor in zip(names, data, bert.tensors, strict=True)
+            (name, one.type, one.rows, one.columns, one.bytes, ffi.NULL, one.offset)
+            for name, one in zip(names, bert.tensors, strict=True)
         ],
     )
     network = ffi.new(
         "ct_bert_weights *",
         {
+            "path": path,
             "tensors": tensors,
             "count": len(bert.tensors),
             "layers": bert.layers,
@@ -103,7 +107,23 @@ def _bert_weights(bert: BertWeights) -> tuple[Any, list[Any]]:
             "threads": bert.threads,
         },
     )
-    return network, [names, data, tensors]
+    return network, [path, names, tensors]
+
+
+class Network:
+    """Owns a ct_bert until an EncoderHandle takes it."""
+
+    def __init__(self, weights: BertWeights, *, context: int) -> None:
+        """Read and pack the weights.
+
+        context: most tokens in one pass.
+
+        Raises: ModelError, InternalError.
+        """
+        network, _held = _bert_weights(weights)  # what it points to stays until the end
+        holder, error = ffi.gc(ffi.new("ct_bert **"), lib.ct_bert_drop), new_error()
+        check(lib.ct_bert_open(network, context, holder, error), error)
+        self.holder: Any = holder
 
 
 class EncoderHandle:
@@ -121,13 +141,13 @@ class EncoderHandle:
         overlap: int,
         wordpiece: bool,
         basis: TokenBasis | None,
-        bert: BertWeights | None = None,
+        network: Network | None = None,
         probe: npt.NDArray[np.float32] | None = None,
         cache_path: str | None,
     ) -> None:
-        """Take ownership of model and context.
+        """Take ownership of model, context and network.
 
-        bert: what the core runs itself; None for llama.cpp.
+        network: what the core runs itself; None for llama.cpp.
 
         Raises: ModelError, InputError, StoreError (cache); then they stay the caller's.
         """
@@ -162,9 +182,8 @@ class EncoderHandle:
             ]
             token_basis = ffi.new("ct_token_basis *", (dimension, bits, len(basis.prior), *parts))
             options.basis = token_basis
-        if bert is not None:
-            network, _held = _bert_weights(bert)  # what it points to stays until the end
-            options.bert = network
+        if network is not None:
+            options.bert = network.holder
         weights = ffi.NULL if probe is None else ffi.from_buffer("float[]", probe)
         options.probe = weights
         holder, error = ffi.gc(ffi.new("ct_encoder **"), lib.ct_encoder_drop), new_error()

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from cortext import _native
 from cortext.errors import ModelError
 from cortext.models.gguf_header import GgufHeader, TensorInfo
 
-__all__ = ["is_supported", "read"]
+__all__ = ["is_supported", "weights"]
 
 _TYPES = {0, 1, 8, 30}  # F32, F16, Q8_0, BF16
 _PANEL = 32
@@ -55,33 +52,28 @@ def _shape(header: GgufHeader) -> dict[str, int] | None:
     return None if shape["inner"] % _PANEL else shape
 
 
-def read(path: Path, header: GgufHeader, *, threads: int) -> _native.BertWeights:
-    """Read the weights, which stay in memory until they are packed.
+def weights(path: Path, header: GgufHeader, *, threads: int) -> _native.BertWeights:
+    """Say where the weights are; the core reads them while it packs them.
 
     threads: of one pass.
-    Raises: ModelError when the file cannot be read.
+    Raises: ModelError when the network is not one of those that the core runs.
     """
     shape = _shape(header)
     if shape is None:
         raise ModelError(f"{path}: not a network that Cortext runs itself")
-    try:
-        data = np.fromfile(path, dtype=np.uint8)  # a mapped file that shrinks ends the process
-    except (OSError, ValueError) as error:
-        raise ModelError(f"cannot read the model file {path}: {error}") from error
-    if len(data) < header.data_start + max(info.offset + info.bytes for info in header.tensors):
-        raise ModelError(f"the model file {path} has become shorter")
-    tensors = [_tensor(data, header, info) for info in header.tensors]
+    tensors = [_tensor(header, info) for info in header.tensors]
     epsilon = header.metadata["bert.attention.layer_norm_epsilon"]
-    return _native.BertWeights(tensors=tensors, epsilon=float(epsilon), threads=threads, **shape)
+    return _native.BertWeights(
+        path=str(path), tensors=tensors, epsilon=float(epsilon), threads=threads, **shape
+    )
 
 
-def _tensor(data: npt.NDArray[np.uint8], header: GgufHeader, info: TensorInfo) -> _native.Tensor:
-    begin = header.data_start + info.offset
-    columns, rows = info.shape[0], info.shape[1] if len(info.shape) == 2 else 1
+def _tensor(header: GgufHeader, info: TensorInfo) -> _native.Tensor:
     return _native.Tensor(
         name=info.name,
         type=info.type,
-        rows=rows,
-        columns=columns,
-        data=data[begin : begin + info.bytes],
+        rows=info.shape[1] if len(info.shape) == 2 else 1,
+        columns=info.shape[0],
+        offset=header.data_start + info.offset,
+        bytes=info.bytes,
     )

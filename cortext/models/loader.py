@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cortext import _native
-from cortext.errors import CortextError, InputError
+from cortext.errors import CortextError, InputError, InternalError
 from cortext.models import basis, bert, llama, probe
 from cortext.models.gguf_header import read_header
 from cortext.models.registry import ModelSpec, basis_file, resolve
@@ -48,7 +48,9 @@ class Model:
         self.basis = token_basis
         header = read_header(path)
         own = encoder == "auto" and bert.is_supported(header)
-        network = bert.read(path, header, threads=threads) if own else None
+        packing = (
+            _Packing(bert.weights(path, header, threads=threads), spec.context) if own else None
+        )
         binding = llama.load(
             path,
             context=spec.context,
@@ -57,6 +59,7 @@ class Model:
             only_tokenizer=own,
         )
         try:
+            network = None if packing is None else packing.result()
             self._handle = _native.EncoderHandle(
                 binding,
                 fingerprint=self.fingerprint,
@@ -71,7 +74,7 @@ class Model:
                 else _native.TokenBasis(
                     mean=token_basis.mean, rotation=token_basis.rotation, prior=token_basis.prior
                 ),
-                bert=network,
+                network=network,
                 probe=weights,
                 cache_path=cache,
             )
@@ -124,6 +127,30 @@ class Model:
     def close(self) -> None:
         """Drop this object's hold on the model; stores that use it are not disturbed."""
         self._handle.close()
+
+
+class _Packing(threading.Thread):
+    """Weights being read and packed, while the caller's thread imports and loads llama.cpp."""
+
+    def __init__(self, weights: _native.BertWeights, context: int) -> None:
+        super().__init__(name="cortext-pack")
+        self._weights, self._context = weights, context
+        self._made: _native.Network | BaseException | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self._made = _native.Network(self._weights, context=self._context)
+        except BaseException as error:  # noqa: BLE001  (raised where the result is asked for)
+            self._made = error
+
+    def result(self) -> _native.Network:
+        """Wait for it.  Raises: what packing raised."""
+        self.join()
+        made, self._made = self._made, None
+        if isinstance(made, _native.Network):
+            return made
+        raise InternalError("nothing was packed") if made is None else made
 
 
 # One model in memory serves every store of the process; it goes when its last user goes.

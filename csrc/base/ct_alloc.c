@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
 #include "ct.h"
 
@@ -35,6 +36,17 @@ void *ct_alloc_aligned(size_t bytes) {
     if (must_fail()) return NULL;
     void *memory = aligned_alloc(64, rounded ? rounded : 64);
     if (memory) memset(memory, 0, rounded);
+    return memory;
+}
+
+void *ct_alloc_large(size_t bytes) {
+    size_t page = (size_t)2 << 20, rounded = (bytes + 63) / 64 * 64;
+    if (must_fail()) return NULL;
+    void *memory = NULL;
+    if (posix_memalign(&memory, rounded < page ? 64 : page, rounded ? rounded : 64)) return NULL;
+#ifdef MADV_HUGEPAGE
+    if (rounded >= page) madvise(memory, rounded / page * page, MADV_HUGEPAGE); /* a wish: nothing hangs on it */
+#endif
     return memory;
 }
 

@@ -13,6 +13,7 @@ void *ct_alloc(size_t bytes);
 void *ct_alloc_zero(size_t bytes);
 void *ct_realloc(void *memory, size_t bytes);
 void *ct_alloc_aligned(size_t bytes); /* 64-byte aligned, zeroed */
+void *ct_alloc_large(size_t bytes);   /* in large pages where the system has them: for what is read in full */
 void ct_free(void *memory);           /* NULL is fine */
 
 /* A NUL-terminated copy, or NULL when memory is short. */
@@ -20,7 +21,7 @@ char *ct_copy(const char *text, size_t bytes);
 char *ct_copy_string(const char *text);
 
 #ifndef CT_ALLOC_IMPLEMENTATION
-#pragma GCC poison malloc calloc realloc free strdup strndup aligned_alloc
+#pragma GCC poison malloc calloc realloc free strdup strndup aligned_alloc posix_memalign
 #endif
 
 #endif

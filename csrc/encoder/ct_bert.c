@@ -1,8 +1,11 @@
 #include "encoder/ct_bert.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
@@ -41,6 +44,7 @@ typedef struct desk {
 } desk;
 
 struct ct_bert {
+    pid_t owner;
     const ct_dense_kernels *kernels;
     ct_team *team;
     size_t dimension;
@@ -49,7 +53,8 @@ struct ct_bert {
     size_t most_tokens;
     float epsilon;
 
-    ct_tensor words; /* its data is ours */
+    char *memory; /* of all matrices, in the order that a pass takes them */
+    ct_tensor words;
     float *positions; /* [most_tokens][dimension], the first token type's vector added */
     norm first;
     layer *layers;
@@ -74,13 +79,8 @@ static void norm_free(norm *of) {
 
 static void free_memory(ct_bert *bert, size_t members) {
     for (size_t i = 0; bert->layers && i < bert->layer_count; i++) {
-        layer *of = &bert->layers[i];
-        ct_linear_free(&of->input);
-        ct_linear_free(&of->output);
-        ct_linear_free(&of->up);
-        ct_linear_free(&of->down);
-        norm_free(&of->after_attention);
-        norm_free(&of->after_network);
+        norm_free(&bert->layers[i].after_attention);
+        norm_free(&bert->layers[i].after_network);
     }
     for (size_t i = 0; bert->desks && i < members; i++) {
         desk *of = &bert->desks[i];
@@ -93,7 +93,7 @@ static void free_memory(ct_bert *bert, size_t members) {
     }
     ct_free(bert->layers);
     ct_free(bert->desks);
-    ct_free((void *)(uintptr_t)bert->words.data);
+    ct_free(bert->memory);
     ct_free(bert->positions);
     norm_free(&bert->first);
     ct_free(bert->x);
@@ -103,7 +103,7 @@ static void free_memory(ct_bert *bert, size_t members) {
 }
 
 void ct_bert_close(ct_bert *bert) {
-    if (!bert) return;
+    if (!bert || bert->owner != getpid()) return;
     size_t members = bert->team ? ct_team_size(bert->team) : 0;
     ct_team_destroy(bert->team);
     free_memory(bert, members);
@@ -111,16 +111,21 @@ void ct_bert_close(ct_bert *bert) {
 
 /* ---- reading the weights ------------------------------------------------------------------- */
 
-static const ct_tensor *find(const ct_bert_weights *weights, const char *name) {
-    for (size_t i = 0; i < weights->count; i++)
-        if (strcmp(weights->tensors[i].name, name) == 0) return &weights->tensors[i];
+typedef struct source {
+    const ct_bert_weights *weights;
+    int file;   /* open */
+    char *next; /* of bert->memory, what is still free */
+} source;
+
+static const ct_tensor *find(const source *from, const char *name) {
+    for (size_t i = 0; i < from->weights->count; i++)
+        if (strcmp(from->weights->tensors[i].name, name) == 0) return &from->weights->tensors[i];
     return NULL;
 }
 
 /* A tensor of this shape; 0 rows: any number.  NULL with error set when it is not there. */
-static const ct_tensor *need(const ct_bert_weights *weights, const char *name, size_t rows, size_t columns,
-                             ct_error *error) {
-    const ct_tensor *found = find(weights, name);
+static const ct_tensor *need(const source *from, const char *name, size_t rows, size_t columns, ct_error *error) {
+    const ct_tensor *found = find(from, name);
     if (!found) {
         ct_fail(error, CT_MODEL, "the model has no tensor %s", name);
         return NULL;
@@ -134,82 +139,109 @@ static const ct_tensor *need(const ct_bert_weights *weights, const char *name, s
 }
 
 /* Row 0 of a tensor as floats; NULL with error set. */
-static float *read_vector(ct_bert *bert, const ct_bert_weights *weights, const char *name, ct_error *error) {
-    const ct_tensor *from = need(weights, name, 1, bert->dimension, error);
-    float *out = from ? ct_alloc(bert->dimension * sizeof *out) : NULL;
-    if (from && !out) ct_fail_nomem(error);
-    if (out) ct_tensor_row(from, 0, out);
-    return out;
+static float *read_vector(ct_bert *bert, const source *from, const char *name, ct_error *error) {
+    const ct_tensor *tensor = need(from, name, 1, bert->dimension, error);
+    float *out = tensor ? ct_alloc(bert->dimension * sizeof *out) : NULL;
+    if (tensor && !out) ct_fail_nomem(error);
+    if (out && !ct_tensor_floats(tensor, from->file, 0, 1, out, error)) return out;
+    ct_free(out);
+    return NULL;
 }
 
-static int read_norm(ct_bert *bert, const ct_bert_weights *weights, const char *name, norm *out,
-                     ct_error *error) {
+static int read_norm(ct_bert *bert, const source *from, const char *name, norm *out, ct_error *error) {
     char full[96];
     snprintf(full, sizeof full, "%s.weight", name);
-    out->gain = read_vector(bert, weights, full, error);
+    out->gain = read_vector(bert, from, full, error);
     if (!out->gain) return error->status;
     snprintf(full, sizeof full, "%s.bias", name);
-    out->bias = read_vector(bert, weights, full, error);
+    out->bias = read_vector(bert, from, full, error);
     return out->bias ? CT_OK : (int)error->status;
 }
 
 /* names: up to three, their outputs behind one another. */
-static int read_linear(ct_bert *bert, const ct_bert_weights *weights, size_t number, const char *const *names,
-                       size_t parts, size_t outputs, size_t inputs, ct_linear *out, ct_error *error) {
+static int read_linear(const ct_bert *bert, source *from, size_t number, const char *const *names, size_t parts,
+                       size_t outputs, size_t inputs, ct_linear *out, ct_error *error) {
     const ct_tensor *values[3], *biases[3];
     char name[96];
     for (size_t p = 0; p < parts; p++) {
         snprintf(name, sizeof name, "blk.%zu.%s.weight", number, names[p]);
-        values[p] = need(weights, name, outputs, inputs, error);
+        values[p] = need(from, name, outputs, inputs, error);
         if (!values[p]) return error->status;
         snprintf(name, sizeof name, "blk.%zu.%s.bias", number, names[p]);
-        biases[p] = find(weights, name) ? need(weights, name, 1, outputs, error) : NULL;
-        if (find(weights, name) && !biases[p]) return error->status;
+        biases[p] = find(from, name) ? need(from, name, 1, outputs, error) : NULL;
+        if (find(from, name) && !biases[p]) return error->status;
     }
-    return ct_linear_pack(bert->kernels, values, biases, parts, out, error);
+    void *memory = from->next;
+    from->next += ct_linear_bytes(bert->kernels, inputs, parts * outputs);
+    return ct_linear_pack(bert->kernels, values, biases, parts, from->file, memory, out, error);
 }
 
-static int read_layer(ct_bert *bert, const ct_bert_weights *weights, size_t number, layer *out, ct_error *error) {
+static int read_layer(ct_bert *bert, source *from, size_t number, layer *out, ct_error *error) {
     static const char *const input[] = {"attn_q", "attn_k", "attn_v"};
     static const char *const output[] = {"attn_output"}, *const up[] = {"ffn_up"}, *const down[] = {"ffn_down"};
     size_t wide = bert->dimension, inner = bert->inner;
     char name[64];
-    int status = read_linear(bert, weights, number, input, 3, wide, wide, &out->input, error);
-    if (!status) status = read_linear(bert, weights, number, output, 1, wide, wide, &out->output, error);
-    if (!status) status = read_linear(bert, weights, number, up, 1, inner, wide, &out->up, error);
-    if (!status) status = read_linear(bert, weights, number, down, 1, wide, inner, &out->down, error);
+    int status = read_linear(bert, from, number, input, 3, wide, wide, &out->input, error);
+    if (!status) status = read_linear(bert, from, number, output, 1, wide, wide, &out->output, error);
+    if (!status) status = read_linear(bert, from, number, up, 1, inner, wide, &out->up, error);
+    if (!status) status = read_linear(bert, from, number, down, 1, wide, inner, &out->down, error);
     snprintf(name, sizeof name, "blk.%zu.attn_output_norm", number);
-    if (!status) status = read_norm(bert, weights, name, &out->after_attention, error);
+    if (!status) status = read_norm(bert, from, name, &out->after_attention, error);
     snprintf(name, sizeof name, "blk.%zu.layer_output_norm", number);
-    if (!status) status = read_norm(bert, weights, name, &out->after_network, error);
+    if (!status) status = read_norm(bert, from, name, &out->after_network, error);
     return status;
 }
 
-static int read_embeddings(ct_bert *bert, const ct_bert_weights *weights, ct_error *error) {
-    const ct_tensor *words = need(weights, "token_embd.weight", 0, bert->dimension, error);
-    const ct_tensor *positions = words ? need(weights, "position_embd.weight", 0, bert->dimension, error) : NULL;
-    const ct_tensor *types = find(weights, "token_types.weight");
-    if (types) types = positions ? need(weights, "token_types.weight", 0, bert->dimension, error) : NULL;
-    if (!positions || (find(weights, "token_types.weight") && !types)) return error->status;
+static int read_words(ct_bert *bert, const source *from, const ct_tensor *words, ct_error *error) {
+    bert->words = *words;
+    bert->words.data = ct_tensor_rows(words, from->file, 0, (size_t)words->rows, from->next, error);
+    bert->words.name = NULL;
+    return bert->words.data ? CT_OK : (int)error->status;
+}
+
+static int read_positions(ct_bert *bert, const source *from, const ct_tensor *positions, const ct_tensor *types,
+                          ct_error *error) {
+    bert->positions = ct_alloc(bert->most_tokens * bert->dimension * sizeof *bert->positions);
+    float *type = ct_alloc_zero(bert->dimension * sizeof *type);
+    int status = bert->positions && type ? CT_OK : ct_fail_nomem(error);
+    if (!status && types) status = ct_tensor_floats(types, from->file, 0, 1, type, error);
+    if (!status) status = ct_tensor_floats(positions, from->file, 0, bert->most_tokens, bert->positions, error);
+    for (size_t t = 0; !status && t < bert->most_tokens; t++)
+        for (size_t i = 0; i < bert->dimension; i++) bert->positions[t * bert->dimension + i] += type[i];
+    ct_free(type);
+    return status;
+}
+
+/* Memory for all matrices and `words` behind them, when the file has as many as it says. */
+static int make_memory(ct_bert *bert, source *from, const ct_tensor *words, ct_error *error) {
+    size_t wide = bert->dimension, inner = bert->inner;
+    for (size_t i = 0; i < bert->layer_count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "blk.%zu.ffn_up.weight", i);
+        if (!need(from, name, inner, wide, error)) return error->status;
+    }
+    size_t layer_bytes =
+        ct_linear_bytes(bert->kernels, wide, 3 * wide) + ct_linear_bytes(bert->kernels, wide, wide) +
+        ct_linear_bytes(bert->kernels, wide, inner) + ct_linear_bytes(bert->kernels, inner, wide);
+    from->next = bert->memory = ct_alloc_large(bert->layer_count * layer_bytes + words->bytes);
+    return bert->memory ? CT_OK : ct_fail_nomem(error);
+}
+
+static int read_all(ct_bert *bert, source *from, ct_error *error) {
+    const ct_tensor *words = need(from, "token_embd.weight", 0, bert->dimension, error);
+    const ct_tensor *positions = words ? need(from, "position_embd.weight", 0, bert->dimension, error) : NULL;
+    const ct_tensor *types = find(from, "token_types.weight");
+    if (types) types = positions ? need(from, "token_types.weight", 0, bert->dimension, error) : NULL;
+    if (!positions || (find(from, "token_types.weight") && !types)) return error->status;
     if ((size_t)positions->rows < bert->most_tokens)
         return ct_fail(error, CT_MODEL, "the model has %lld positions, %zu are needed", (long long)positions->rows,
                        bert->most_tokens);
-    bert->words = *words;
-    bert->words.name = NULL;
-    bert->words.data = ct_alloc(words->bytes);
-    bert->positions = ct_alloc(bert->most_tokens * bert->dimension * sizeof *bert->positions);
-    float *type = ct_alloc_zero(bert->dimension * sizeof *type);
-    int status = bert->words.data && bert->positions && type ? CT_OK : ct_fail_nomem(error);
-    if (!status) {
-        memcpy((void *)(uintptr_t)bert->words.data, words->data, words->bytes);
-        if (types) ct_tensor_row(types, 0, type);
-        for (size_t t = 0; t < bert->most_tokens; t++) {
-            float *to = bert->positions + t * bert->dimension;
-            ct_tensor_row(positions, t, to);
-            for (size_t i = 0; i < bert->dimension; i++) to[i] += type[i];
-        }
-    }
-    ct_free(type);
+    int status = make_memory(bert, from, words, error);
+    for (size_t i = 0; !status && i < bert->layer_count; i++)
+        status = read_layer(bert, from, i, &bert->layers[i], error);
+    if (!status) status = read_words(bert, from, words, error);
+    if (!status) status = read_positions(bert, from, positions, types, error);
+    if (!status) status = read_norm(bert, from, "token_embd_norm", &bert->first, error);
     return status;
 }
 
@@ -249,10 +281,12 @@ static int check_shape(const ct_bert_weights *weights, int32_t most_tokens, ct_e
 }
 
 int ct_bert_open(const ct_bert_weights *weights, int32_t most_tokens, ct_bert **out, ct_error *error) {
+    ct_error_clear(error);
     int status = check_shape(weights, most_tokens, error);
     if (status) return status;
     ct_bert *bert = ct_alloc_zero(sizeof *bert);
     if (!bert) return ct_fail_nomem(error);
+    bert->owner = getpid();
     bert->kernels = ct_simd()->dense;
     bert->dimension = (size_t)weights->dimension;
     bert->inner = (size_t)weights->inner;
@@ -262,10 +296,12 @@ int ct_bert_open(const ct_bert_weights *weights, int32_t most_tokens, ct_bert **
     bert->layer_count = (size_t)weights->layers;
     bert->layers = ct_alloc_zero(bert->layer_count * sizeof *bert->layers);
     if (!bert->layers) status = ct_fail_nomem(error);
-    if (!status) status = read_embeddings(bert, weights, error);
-    if (!status) status = read_norm(bert, weights, "token_embd_norm", &bert->first, error);
-    for (size_t i = 0; !status && i < bert->layer_count; i++)
-        status = read_layer(bert, weights, i, &bert->layers[i], error);
+    source from = {.weights = weights, .file = -1};
+    if (!status) from.file = open(weights->path, O_RDONLY | O_CLOEXEC);
+    if (!status && from.file < 0)
+        status = ct_fail(error, CT_MODEL, "cannot read the model file %s: %s", weights->path, strerror(errno));
+    if (!status) status = read_all(bert, &from, error);
+    if (from.file >= 0) close(from.file);
     if (!status) status = ct_team_create((size_t)weights->threads, &bert->team, error);
     if (!status) status = make_room(bert, error);
     if (status) ct_bert_close(bert);
@@ -273,7 +309,11 @@ int ct_bert_open(const ct_bert_weights *weights, int32_t most_tokens, ct_bert **
     return status;
 }
 
+void ct_bert_drop(ct_bert **holder) { ct_bert_close(*holder); }
+
 int32_t ct_bert_dimension(const ct_bert *bert) { return (int32_t)bert->dimension; }
+
+int32_t ct_bert_most_tokens(const ct_bert *bert) { return (int32_t)bert->most_tokens; }
 
 /* ---- the pass ------------------------------------------------------------------------------ */
 
@@ -286,7 +326,8 @@ typedef struct share {
 static void embed(ct_bert *bert, share of) {
     for (size_t t = of.first; t < of.first + of.count; t++) {
         float *x = bert->x + t * bert->dimension;
-        ct_tensor_row(&bert->words, (size_t)bert->ids[t], x);
+        const void *row = ct_tensor_rows(&bert->words, -1, (size_t)bert->ids[t], 1, NULL, NULL);
+        ct_tensor_decode(&bert->words, row, 1, x);
         bert->kernels->normalize(x, bert->positions + t * bert->dimension, bert->first.gain, bert->first.bias,
                                  bert->dimension, bert->epsilon);
     }

@@ -6,14 +6,11 @@
 
 #include "ct.h"
 
-typedef struct ct_bert ct_bert;
-
-/* Pack the weights; nothing of `weights` is needed afterwards.  most_tokens: the longest pass.
- * CT_MODEL: a tensor is missing or has another shape. */
-int ct_bert_open(const ct_bert_weights *weights, int32_t most_tokens, ct_bert **out, ct_error *error);
+/* In a forked child nothing is freed: the threads are the parent's. */
 void ct_bert_close(ct_bert *bert);
 
 int32_t ct_bert_dimension(const ct_bert *bert);
+int32_t ct_bert_most_tokens(const ct_bert *bert);
 
 /* One pass over 1 to most_tokens ids.  *vectors, [count][dimension], holds until the next pass.
  * Callers take turns. */

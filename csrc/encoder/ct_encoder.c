@@ -213,13 +213,15 @@ int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options
     if (!encoder->fingerprint || !encoder->query_prefix || !encoder->passage_prefix || !encoder->pass)
         status = ct_fail_nomem(error);
     ct_llama *llama = NULL;
-    if (!status && options->bert) status = ct_bert_open(options->bert, options->context, &encoder->bert, error);
+    if (options->bert && (!*options->bert || ct_bert_most_tokens(*options->bert) < options->context))
+        status = ct_fail(error, CT_INVALID, "no network, or one for shorter passes than %d tokens", options->context);
     if (!status) status = ct_llama_open(api, options->context, &llama, error);
     if (status) {
         destroy(encoder);
         return status;
     }
     encoder->llama = llama;
+    encoder->bert = options->bert ? *options->bert : NULL;
     encoder->dimension = (size_t)(encoder->bert ? ct_bert_dimension(encoder->bert) : ct_llama_dimension(llama));
     encoder->backend = encoder->bert ? ct_simd_name() : "llama.cpp";
     status = find_special_tokens(encoder, error);
@@ -230,7 +232,8 @@ int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options
     if (!status && options->basis) status = take_basis(encoder, options, error);
     if (!status && options->probe) status = take_probe(encoder, options->probe, error);
     if (status) {
-        encoder->llama = NULL; /* model and context stay the caller's */
+        encoder->llama = NULL; /* model, context and network stay the caller's */
+        encoder->bert = NULL;
         ct_llama_abandon(llama);
         destroy(encoder);
         return status;
@@ -238,6 +241,7 @@ int ct_encoder_create(const ct_llama_api *api, const ct_encoder_options *options
     encoder->window = (size_t)options->context - around;
     encoder->step = encoder->window - (size_t)options->overlap;
     if (cache) encoder->cache = *cache;
+    if (options->bert) *options->bert = NULL;
     *out = encoder;
     return CT_OK;
 }

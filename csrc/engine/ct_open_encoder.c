@@ -1,5 +1,6 @@
 /* The encoder together with its optional cache, which lives in the store's layer. */
 #include "base/ct_error.h"
+#include "encoder/ct_bert.h"
 #include "encoder/ct_encoder.h"
 #include "store/ct_vector_store.h"
 
@@ -20,7 +21,7 @@ int ct_encoder_open(const ct_llama_api *api, const ct_encoder_options *options, 
     int32_t (*n_embd)(const void *) = (int32_t(*)(const void *))api->model_n_embd;
     ct_vector_cache cache = {NULL, cache_get, cache_put, cache_close};
     ct_vector_store *store;
-    int32_t dimension = options->bert ? options->bert->dimension : n_embd(api->model);
+    int32_t dimension = options->bert && *options->bert ? ct_bert_dimension(*options->bert) : n_embd(api->model);
     int status = ct_vector_store_open(options->cache_path, options->fingerprint, dimension, &store, error);
     if (status) return status;
     cache.state = store;

@@ -12,6 +12,9 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 #endif
 
 static int32_t dot_scalar(const int16_t *query, const int8_t *code, size_t dimension) {
@@ -86,6 +89,18 @@ static int32_t dot_neon(const int16_t *query, const int8_t *code, size_t dimensi
     }
     return vaddvq_s32(vaddq_s32(sum0, sum1));
 }
+
+#ifdef CT_HAS_DOTPROD
+static int has_dotprod(void) {
+#if defined(__ARM_FEATURE_DOTPROD)
+    return 1; /* compiled for no other CPU */
+#elif defined(__linux__)
+    return (getauxval(AT_HWCAP) & 1u << 20) != 0; /* HWCAP_ASIMDDP, which older headers do not name */
+#else
+    return 0;
+#endif
+}
+#endif
 #endif
 
 static int always(void) { return 1; }
@@ -111,6 +126,10 @@ static const struct level {
     {{"avx2", dot_avx2, ct_late_avx2, ct_scan_avx2, ct_over_avx2, &ct_dense_avx2},
      has_fma},
 #elif defined(__aarch64__)
+#ifdef CT_HAS_DOTPROD
+    {{"dotprod", dot_neon, ct_late_neon, ct_scan_neon, ct_over_neon, &ct_dense_dotprod},
+     has_dotprod},
+#endif
     {{"neon", dot_neon, ct_late_neon, ct_scan_neon, ct_over_neon, &ct_dense_neon},
      always},
 #endif

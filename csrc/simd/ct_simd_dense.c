@@ -1,6 +1,11 @@
 #include "simd/ct_simd_dense.h"
 
 #include <math.h>
+#include <string.h>
+
+static const float ct_dense_mask[32] = {[16] = -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY,
+                                        -INFINITY,        -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY,
+                                        -INFINITY,        -INFINITY, -INFINITY, -INFINITY};
 
 /* ---- one value at a time ------------------------------------------------------------------- */
 
@@ -12,6 +17,7 @@ static inline float scale_by_power(float a, float b) { return ldexpf(a, (int)b);
 #define LANES 1
 #define LOAD(p) (*(p))
 #define STORE(p, v) (*(p) = (v))
+#define STORE_I8(p, v) (*(p) = (int8_t)(int32_t)(v))
 #define SET(x) ((float)(x))
 #define ADD(a, b) ((a) + (b))
 #define SUB(a, b) ((a) - (b))
@@ -19,6 +25,7 @@ static inline float scale_by_power(float a, float b) { return ldexpf(a, (int)b);
 #define DIV(a, b) ((a) / (b))
 #define FMA(a, b, c) ((a) * (b) + (c))
 #define MAX(a, b) fmaxf(a, b)
+#define MIN(a, b) fminf(a, b)
 #define ABS(a) fabsf(a)
 #define ROUND(a) rintf(a)
 #define SCALE2(a, b) scale_by_power(a, b)
@@ -75,10 +82,17 @@ static inline TARGET float largest_of_avx2(__m256 a) {
     return _mm_cvtss_f32(_mm_max_ss(half, _mm_movehdup_ps(half)));
 }
 
+static inline TARGET void store_i8_avx2(int8_t *to, __m256 values) {
+    __m256i whole = _mm256_cvtps_epi32(values);
+    __m128i half = _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
+    _mm_storel_epi64((__m128i *)to, _mm_packs_epi16(half, half));
+}
+
 #define VEC __m256
 #define LANES 8
 #define LOAD(p) _mm256_loadu_ps(p)
 #define STORE(p, v) _mm256_storeu_ps(p, v)
+#define STORE_I8(p, v) store_i8_avx2(p, v)
 #define SET(x) _mm256_set1_ps(x)
 #define ADD(a, b) _mm256_add_ps(a, b)
 #define SUB(a, b) _mm256_sub_ps(a, b)
@@ -86,6 +100,7 @@ static inline TARGET float largest_of_avx2(__m256 a) {
 #define DIV(a, b) _mm256_div_ps(a, b)
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define MAX(a, b) _mm256_max_ps(a, b)
+#define MIN(a, b) _mm256_min_ps(a, b)
 #define ABS(a) _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a)
 #define ROUND(a) _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define SCALE2(a, b) scale_avx2(a, b)
@@ -105,6 +120,7 @@ const ct_dense_kernels ct_dense_avx2 = {multiply_avx2,  NULL,      quantize_avx2
 #define LANES 16
 #define LOAD(p) _mm512_loadu_ps(p)
 #define STORE(p, v) _mm512_storeu_ps(p, v)
+#define STORE_I8(p, v) _mm_storeu_si128((__m128i *)(p), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v)))
 #define SET(x) _mm512_set1_ps(x)
 #define ADD(a, b) _mm512_add_ps(a, b)
 #define SUB(a, b) _mm512_sub_ps(a, b)
@@ -112,6 +128,7 @@ const ct_dense_kernels ct_dense_avx2 = {multiply_avx2,  NULL,      quantize_avx2
 #define DIV(a, b) _mm512_div_ps(a, b)
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define MAX(a, b) _mm512_max_ps(a, b)
+#define MIN(a, b) _mm512_min_ps(a, b)
 #define ABS(a) _mm512_abs_ps(a)
 #define ROUND(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define SCALE2(a, b) _mm512_scalef_ps(a, b)
@@ -137,6 +154,7 @@ const ct_dense_kernels ct_dense_avx512 = {multiply_avx512,  NULL,        quantiz
 #define MUL(a, b) _mm512_mul_ps(a, b)
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define SET_WHOLE(x) _mm512_set1_epi32(x)
+#define START(x) SET_WHOLE(x)
 #define LOAD_WHOLE(p) _mm512_loadu_si512(p)
 #define TO_FLOAT(a) _mm512_cvtepi32_ps(a)
 #define DOT(sum, left, right) _mm512_dpbusd_epi32(sum, left, right)
@@ -160,6 +178,7 @@ const ct_dense_kernels ct_dense_avx512vnni = {multiply_avx512,  multiply_i8_avx5
 #define MUL(a, b) _mm256_mul_ps(a, b)
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define SET_WHOLE(x) _mm256_set1_epi32(x)
+#define START(x) SET_WHOLE(x)
 #define LOAD_WHOLE(p) _mm256_loadu_si256((const __m256i *)(p))
 #define TO_FLOAT(a) _mm256_cvtepi32_ps(a)
 #define DOT(sum, left, right) _mm256_dpbusd_epi32(sum, left, right)
@@ -182,6 +201,7 @@ const ct_dense_kernels ct_dense_vnni256 = {multiply_avx2,  multiply_i8_vnni256, 
 #define MUL(a, b) _mm256_mul_ps(a, b)
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define SET_WHOLE(x) _mm256_set1_epi32(x)
+#define START(x) SET_WHOLE(x)
 #define LOAD_WHOLE(p) _mm256_loadu_si256((const __m256i *)(p))
 #define TO_FLOAT(a) _mm256_cvtepi32_ps(a)
 #define DOT(sum, left, right) _mm256_dpbusd_avx_epi32(sum, left, right)
@@ -206,25 +226,63 @@ static inline float32x4_t scale_neon(float32x4_t a, float32x4_t b) {
     return vmulq_f32(a, vreinterpretq_f32_s32(exponent));
 }
 
+static inline void store_i8_neon(int8_t *to, float32x4_t values) {
+    int16x4_t half = vmovn_s32(vcvtnq_s32_f32(values));
+    int8x8_t bytes = vmovn_s16(vcombine_s16(half, half));
+    memcpy(to, &bytes, 4);
+}
+
 #define VEC float32x4_t
 #define LANES 4
 #define LOAD(p) vld1q_f32(p)
 #define STORE(p, v) vst1q_f32(p, v)
+#define STORE_I8(p, v) store_i8_neon(p, v)
 #define SET(x) vdupq_n_f32(x)
 #define ADD(a, b) vaddq_f32(a, b)
 #define SUB(a, b) vsubq_f32(a, b)
 #define MUL(a, b) vmulq_f32(a, b)
 #define DIV(a, b) vdivq_f32(a, b)
 #define FMA(a, b, c) vfmaq_f32(c, a, b)
-#define MAX(a, b) vmaxq_f32(a, b)
+#define MAX(a, b) vmaxnmq_f32(a, b) /* the number, where the other is none */
+#define MIN(a, b) vminnmq_f32(a, b)
 #define ABS(a) vabsq_f32(a)
 #define ROUND(a) vrndnq_f32(a)
 #define SCALE2(a, b) scale_neon(a, b)
 #define SUM(a) vaddvq_f32(a)
-#define LARGEST(a) vmaxvq_f32(a)
+#define LARGEST(a) vmaxnmvq_f32(a)
 #include "simd/ct_simd_dense_level.h"
 #include "simd/ct_simd_dense_undef.h"
 
 const ct_dense_kernels ct_dense_neon = {multiply_neon,  NULL,      quantize_neon,
                                         normalize_neon, gelu_neon, softmax_neon};
+
+/* ---- NEON with products of bytes ----------------------------------------------------------- */
+
+#ifdef CT_HAS_DOTPROD
+#define NAME(x) x##_dotprod
+#ifdef __ARM_FEATURE_DOTPROD
+#define TARGET
+#else
+#define TARGET __attribute__((target("arch=armv8.2-a+dotprod")))
+#endif
+#define ROWS 6
+#define VEC float32x4_t
+#define WHOLE int8x16_t
+#define LANES 4
+#define LOAD(p) vld1q_f32(p)
+#define STORE(p, v) vst1q_f32(p, v)
+#define SET(x) vdupq_n_f32(x)
+#define MUL(a, b) vmulq_f32(a, b)
+#define FMA(a, b, c) vfmaq_f32(c, a, b)
+#define SET_WHOLE(x) vreinterpretq_s8_s32(vdupq_n_s32(x))
+#define START(x) vdupq_n_s8(0)
+#define LOAD_WHOLE(p) vreinterpretq_s8_u8(veorq_u8(vld1q_u8(p), vdupq_n_u8(0x80)))
+#define TO_FLOAT(a) vcvtq_f32_s32(vreinterpretq_s32_s8(a))
+#define DOT(sum, left, right) vreinterpretq_s8_s32(vdotq_s32(vreinterpretq_s32_s8(sum), left, right))
+#include "simd/ct_simd_dense_i8.h"
+#include "simd/ct_simd_dense_undef.h"
+
+const ct_dense_kernels ct_dense_dotprod = {multiply_neon,  multiply_i8_dotprod, quantize_neon,
+                                           normalize_neon, gelu_neon,           softmax_neon};
+#endif
 #endif

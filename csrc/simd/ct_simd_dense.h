@@ -42,9 +42,9 @@ typedef struct ct_dense_kernels {
     /* x = (x + add, less its mean, over its deviation) * gain + bias; add may be NULL. */
     void (*normalize)(float *x, const float *add, const float *gain, const float *bias, size_t count,
                       float epsilon);
-    /* x * P(X <= x) for a normal X, to 1e-6 (error function by Abramowitz and Stegun, 7.1.26). */
+    /* x * P(X <= x) for a normal X, to 1e-6 or a ten-millionth of x. */
     void (*gelu)(float *x, size_t count);
-    /* Positive, of sum 1; count is padded to a multiple of 16 with what then becomes 0. */
+    /* Positive, of sum 1.  Up to a multiple of 16 finite values stand behind the count; they are lost. */
     void (*softmax)(float *x, size_t count);
 } ct_dense_kernels;
 
@@ -62,6 +62,11 @@ extern const ct_dense_kernels ct_dense_avxvnni;
 #endif
 #elif defined(__aarch64__)
 extern const ct_dense_kernels ct_dense_neon;
+/* Compilers take the instructions for one function alone since GCC 8 and Clang 16. */
+#if defined(__ARM_FEATURE_DOTPROD) || (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 8)
+#define CT_HAS_DOTPROD
+extern const ct_dense_kernels ct_dense_dotprod;
+#endif
 #endif
 
 /* The twin of every multiply_i8. */

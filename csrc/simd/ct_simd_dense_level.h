@@ -1,7 +1,8 @@
 /* The kernels of one level; included once for each, between definitions of
  *   NAME(x)  x with the level's name;  TARGET  the function attribute
  *   VEC, LANES, and on vectors LOAD, STORE, SET (all lanes one value), ADD, SUB, MUL, DIV, FMA (a * b + c),
- *   MAX, ABS, ROUND (to nearest), SCALE2 (a * 2^b for a whole b), SUM and LARGEST of the lanes. */
+ *   MAX, MIN, ABS, ROUND (to nearest), SCALE2 (a * 2^b for a whole b), SUM and LARGEST of the lanes,
+ *   STORE_I8(p, a) for whole lanes of -127 to 127. */
 
 #define ROWS 6 /* of a tile: with two vectors each, their sums fit the registers */
 
@@ -48,24 +49,36 @@ static TARGET void NAME(multiply)(const float *a, size_t a_stride, const float *
     }
 }
 
+/* 16 groups at a time, one step for all of them behind the other: what one waits for, the next does not. */
 static TARGET void NAME(quantize)(const float *x, size_t rows, size_t inputs, const ct_dense_rows *out) {
-    size_t groups = inputs / CT_DENSE_GROUP;
-    int8_t *values = out->values;
-    for (size_t g = 0; g < rows * groups; g++, x += CT_DENSE_GROUP, values += CT_DENSE_GROUP) {
-        float rounded[CT_DENSE_GROUP];
-        VEC most = SET(0.0f), total = SET(0.0f);
-        for (size_t i = 0; i < CT_DENSE_GROUP; i += LANES) most = MAX(most, ABS(LOAD(x + i)));
-        float peak = LARGEST(most);
-        VEC factor = SET(peak > 0 ? 127 / peak : 0);
-        for (size_t i = 0; i < CT_DENSE_GROUP; i += LANES) {
-            /* MAX gives a number for NaN, which broken weights lead to and no cast may see. */
-            VEC near = MAX(ROUND(MUL(LOAD(x + i), factor)), SET(-127.0f));
-            total = ADD(total, near);
-            STORE(rounded + i, near);
+    size_t groups = rows * (inputs / CT_DENSE_GROUP);
+    for (size_t first = 0; first < groups; first += 16, x += 16 * CT_DENSE_GROUP) {
+        size_t some = groups - first < 16 ? groups - first : 16;
+        float peaks[16] = {0}, factors[16];
+        for (size_t g = 0; g < some; g++) {
+            VEC most = SET(0.0f);
+            for (size_t i = 0; i < CT_DENSE_GROUP; i += LANES) most = MAX(most, ABS(LOAD(x + g * CT_DENSE_GROUP + i)));
+            peaks[g] = LARGEST(most);
         }
-        for (size_t i = 0; i < CT_DENSE_GROUP; i++) values[i] = (int8_t)(int32_t)rounded[i];
-        out->scales[g] = peak / 127;
-        out->sums[g] = -128 * (int32_t)SUM(total);
+        for (size_t g = 0; g < 16; g += LANES) {
+            VEC peak = LOAD(peaks + g);
+            STORE(factors + g, DIV(SET(127.0f), MAX(peak, SET(1e-35f)))); /* finite for a group of zeros too */
+            STORE(peaks + g, DIV(peak, SET(127.0f)));
+        }
+        memcpy(out->scales + first, peaks, some * sizeof *peaks);
+        for (size_t g = 0; g < some; g++) {
+            int8_t *values = out->values + (first + g) * CT_DENSE_GROUP;
+            VEC factor = SET(factors[g]), total = SET(0.0f);
+            for (size_t i = 0; i < CT_DENSE_GROUP; i += LANES) {
+                /* Broken weights lead to NaN, for which MAX gives a number, and which hides a peak; no cast may
+                 * see either. */
+                VEC near = ROUND(MUL(LOAD(x + g * CT_DENSE_GROUP + i), factor));
+                near = MIN(MAX(near, SET(-127.0f)), SET(127.0f));
+                total = ADD(total, near);
+                STORE_I8(values + i, near);
+            }
+            out->sums[first + g] = -128 * (int32_t)SUM(total);
+        }
     }
 }
 
@@ -106,34 +119,48 @@ static inline TARGET VEC NAME(power)(VEC x) {
 
 static TARGET void NAME(gelu)(float *x, size_t count) {
     for (size_t i = 0; i < count; i += LANES) {
-        VEC value = LOAD(x + i), size = MUL(ABS(value), SET(0.70710678f));
-        VEC t = DIV(SET(1.0f), FMA(SET(0.3275911f), size, SET(1.0f)));
-        VEC sum = SET(1.061405429f);
-        sum = FMA(sum, t, SET(-1.453152027f));
-        sum = FMA(sum, t, SET(1.421413741f));
-        sum = FMA(sum, t, SET(-0.284496736f));
-        sum = FMA(sum, t, SET(0.254829592f));
-        VEC tail = MUL(MUL(sum, t), NAME(power)(SUB(SET(0.0f), MUL(size, size)))); /* 1 - erf(size) */
+        VEC value = LOAD(x + i);
+        /* erf(size) as a quotient of polynomials, size times one in squares: coefficients of Eigen's, which
+         * are the best ones up to 4.  Beyond, float32 knows no other erf than 1. */
+        VEC size = MIN(MUL(ABS(value), SET(0.70710678f)), SET(4.0f));
+        VEC square = MUL(size, size);
+        VEC above = FMA(SET(-2.72614225801306e-10f), square, SET(2.77068142495902e-08f));
+        VEC below = FMA(SET(-1.45660718464996e-05f), square, SET(-2.13374055278905e-04f));
+        above = FMA(above, square, SET(-2.10102402082508e-06f));
+        below = FMA(below, square, SET(-1.68282697438203e-03f));
+        above = FMA(above, square, SET(-5.69250639462346e-05f));
+        below = FMA(below, square, SET(-7.37332916720468e-03f));
+        above = FMA(above, square, SET(-7.34990630326855e-04f));
+        below = FMA(below, square, SET(-1.42647390514189e-02f));
+        above = FMA(above, square, SET(-2.95459980854025e-03f));
+        above = MUL(FMA(above, square, SET(-1.60960333262415e-02f)), size);
+        VEC tail = SUB(SET(1.0f), DIV(above, below)); /* 1 - erf(size) */
         /* max(x, 0) - |x| / 2 * tail, for either sign. */
         STORE(x + i, FMA(MUL(ABS(value), SET(-0.5f)), tail, MAX(value, SET(0.0f))));
     }
 }
 
 static TARGET void NAME(softmax)(float *x, size_t count) {
-    size_t padded = (count + 15) / 16 * 16;
-    for (size_t i = count; i < padded; i++) x[i] = -INFINITY;
+    size_t last = (count + 15) / 16 * 16 - 16;
+    /* Added to the last 16, for the maximum and the sum to pass over what is no value: storing there would
+     * make the wider loads wait. */
+    const float *mask = ct_dense_mask + 16 - (count - last);
     VEC most = SET(-INFINITY), total = SET(0.0f);
-    for (size_t i = 0; i < padded; i += LANES) most = MAX(most, LOAD(x + i));
+    for (size_t i = 0; i < last; i += LANES) most = MAX(most, LOAD(x + i));
+    for (size_t i = 0; i < 16; i += LANES) most = MAX(most, ADD(LOAD(x + last + i), LOAD(mask + i)));
     most = SET(LARGEST(most));
-    for (size_t i = 0; i < padded; i += LANES) {
+    for (size_t i = 0; i < last; i += LANES) {
         VEC value = NAME(power)(SUB(LOAD(x + i), most));
         STORE(x + i, value);
         total = ADD(total, value);
     }
-    float sum = SUM(total);
-    VEC scale = SET(1 / sum);
-    for (size_t i = 0; i < padded; i += LANES) STORE(x + i, MUL(LOAD(x + i), scale));
-    for (size_t i = count; i < padded; i++) x[i] = 0;
+    for (size_t i = 0; i < 16; i += LANES) {
+        VEC value = NAME(power)(SUB(ADD(LOAD(x + last + i), LOAD(mask + i)), most));
+        STORE(x + last + i, value);
+        total = ADD(total, value);
+    }
+    VEC scale = SET(1 / SUM(total));
+    for (size_t i = 0; i < last + 16; i += LANES) STORE(x + i, MUL(LOAD(x + i), scale));
 }
 
 #undef ROWS

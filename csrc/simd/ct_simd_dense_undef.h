@@ -5,6 +5,7 @@
 #undef LANES
 #undef LOAD
 #undef STORE
+#undef STORE_I8
 #undef SET
 #undef ADD
 #undef SUB
@@ -12,6 +13,7 @@
 #undef DIV
 #undef FMA
 #undef MAX
+#undef MIN
 #undef ABS
 #undef ROUND
 #undef SCALE2

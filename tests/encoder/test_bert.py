@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -28,7 +29,9 @@ TEXTS = [
     )
 ]
 LEVELS = _native.simd_levels()
-EIGHT_BITS = [level for level in LEVELS if "vnni" in level or "vpopcntdq" in level]
+EIGHT_BITS = [
+    level for level in LEVELS if any(part in level for part in ("vnni", "vpopcntdq", "dotprod"))
+]
 GROUP = 32
 
 
@@ -39,10 +42,10 @@ def at_level() -> Iterator[Callable[[str], None]]:
     _native.force_simd(before)
 
 
-def dequantize(tensor: _native.Tensor) -> Floats:
+def dequantize(tensor: _native.Tensor, file: npt.NDArray[np.uint8]) -> Floats:
     """The values of a tensor, by numpy alone."""
     shape = (tensor.rows, tensor.columns)
-    data = np.ascontiguousarray(tensor.data)
+    data = file[tensor.offset : tensor.offset + tensor.bytes].copy()
     if tensor.type == 0:
         return data.view(np.float32).reshape(shape)
     if tensor.type == 1:
@@ -57,9 +60,12 @@ class Network:
     """BERT in float64 over the weights of a GGUF file."""
 
     def __init__(self, path: Path) -> None:
-        weights = bert.read(path, read_header(path), threads=1)
+        weights = bert.weights(path, read_header(path), threads=1)
+        file = np.fromfile(path, dtype=np.uint8)
         self.about = weights
-        self.tensors = {one.name: dequantize(one).astype(np.float64) for one in weights.tensors}
+        self.tensors = {
+            one.name: dequantize(one, file).astype(np.float64) for one in weights.tensors
+        }
 
     def linear(self, x: Any, name: str) -> Any:
         return x @ self.tensors[f"{name}.weight"].T + self.tensors[f"{name}.bias"]
@@ -287,38 +293,159 @@ def test_a_network_with_a_tensor_more_goes_to_llama_cpp(model: Model, tmp_path: 
 
 def test_a_missing_tensor_is_named(model: Model) -> None:
     header = read_header(model.path)
-    weights = bert.read(model.path, header, threads=1)
+    weights = bert.weights(model.path, header, threads=1)
     for missing in ("token_embd.weight", "blk.5.ffn_down.weight", "blk.0.attn_output_norm.bias"):
         left = [tensor for tensor in weights.tensors if tensor.name != missing]
         with pytest.raises(ModelError, match=missing):
-            handle(model, left, weights)
-    for wrong in ({"heads": 5}, {"layers": 7}, {"inner": 1504}, {"dimension": 416}, {"threads": 0}):
+            _native.Network(dataclasses.replace(weights, tensors=left), context=256)
+    wrong: list[dict[str, Any]] = [
+        {"heads": 5}, {"layers": 7}, {"inner": 1504}, {"dimension": 416}, {"threads": 0},
+    ]  # fmt: skip
+    for other in wrong:
         with pytest.raises(ModelError):
-            handle(model, weights.tensors, weights, **wrong)
+            _native.Network(dataclasses.replace(weights, **other), context=256)
 
 
-def handle(model: Model, tensors: Any, weights: _native.BertWeights, **other: Any) -> None:
+# ---- types of weights ----------------------------------------------------------------------------
+
+WIDE, VOCABULARY = 64, 30522
+
+
+def small_network() -> dict[str, Floats]:
+    """A network whose numbers every type holds exactly: whole multiples of a power of two."""
+    chance = np.random.default_rng(5)
+
+    def matrix(rows: int) -> Floats:
+        whole = chance.integers(-127, 128, (rows, WIDE))
+        whole[:, ::GROUP] = 127  # so that eight bits round nothing
+        whole[:, 1::GROUP] = -127
+        powers = 2.0 ** chance.integers(-10, -7, (rows, WIDE // GROUP))
+        return (whole * np.repeat(powers, GROUP, axis=1)).astype(np.float32)
+
+    found = {"token_embd.weight": matrix(VOCABULARY), "position_embd.weight": matrix(64)}
+    names = ["attn_q", "attn_k", "attn_v", "attn_output", "ffn_up", "ffn_down"]
+    for name in names:
+        found[f"blk.0.{name}.weight"] = matrix(WIDE)
+        found[f"blk.0.{name}.bias"] = chance.integers(-9, 10, WIDE).astype(np.float32) / 2**24
+    for norm in ("token_embd_norm", "blk.0.attn_output_norm", "blk.0.layer_output_norm"):
+        found[f"{norm}.weight"] = np.ones(WIDE, dtype=np.float32)
+        found[f"{norm}.bias"] = np.zeros(WIDE, dtype=np.float32)
+    return found
+
+
+def in_type(kind: int, values: Floats) -> bytes:
+    if kind == 0:
+        return values.tobytes()
+    if kind == 1:
+        return values.astype(np.float16).tobytes()
+    if kind == 30:
+        return (values.view(np.uint32) >> 16).astype(np.uint16).tobytes()
+    groups = values.reshape(-1, GROUP)
+    scales = np.abs(groups).max(axis=1, keepdims=True) / 127
+    whole = (groups / scales).astype(np.int8)
+    return np.concatenate(
+        [scales.astype(np.float16).view(np.uint8), whole.view(np.uint8)], 1
+    ).tobytes()
+
+
+def write(path: Path, kind: int, tensors: dict[str, Floats]) -> _native.BertWeights:
+    """A file of these tensors, matrices in the type asked for and vectors in one like it."""
+    infos, content = [], b"junk"
+    for name, values in tensors.items():
+        this = kind if values.ndim == 2 else 1 if kind == 1 else 0
+        data = in_type(this, values)
+        rows = len(values) if values.ndim == 2 else 1
+        infos.append(
+            _native.Tensor(
+                name=name, type=this, rows=rows, columns=WIDE, offset=len(content), bytes=len(data)
+            )
+        )
+        content += data
+    path.write_bytes(content)
+    return _native.BertWeights(
+        path=str(path), tensors=infos, layers=1, heads=2, dimension=WIDE, inner=WIDE,
+        epsilon=1e-6, threads=1,
+    )  # fmt: skip
+
+
+def handle(model: Model, network: _native.Network, context: int) -> _native.EncoderHandle:
     from cortext.models import llama
 
-    shape = {
-        name: getattr(weights, name)
-        for name in ("layers", "heads", "dimension", "inner", "epsilon", "threads")
-    }
-    binding = llama.load(model.path, context=256, threads=1, wordpiece=True, only_tokenizer=True)
+    binding = llama.load(
+        model.path, context=context, threads=1, wordpiece=True, only_tokenizer=True
+    )
     try:
-        _native.EncoderHandle(
+        return _native.EncoderHandle(
             binding,
             fingerprint="x",
             query_prefix="",
             passage_prefix="",
             pooling=_native.PoolingType.MEAN,
-            context=256,
-            overlap=32,
+            context=context,
+            overlap=8,
             wordpiece=True,
             basis=None,
-            bert=_native.BertWeights(tensors=tensors, **{**shape, **other}),
+            network=network,
             cache_path=None,
         )
-    except ModelError:
+    except InputError:
         llama.release(binding)
         raise
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_weights_are_the_same_in_every_type(
+    level: str, model: Model, at_level: Callable[[str], None], tmp_path: Path
+) -> None:
+    at_level(level)
+    tensors = small_network()
+    made = []
+    for kind in (0, 1, 8, 30):
+        network = _native.Network(write(tmp_path / "made.bin", kind, tensors), context=64)
+        made.append(handle(model, network, 64).embed(TEXTS[:5], query=False))
+    assert all(np.array_equal(made[0], one) for one in made[1:])
+    assert np.ptp(made[0], axis=0).max() > 0.01
+
+
+@pytest.mark.parametrize("kind", [0, 1, 8])
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+def test_numbers_that_are_none_are_refused_in_every_type(
+    kind: int, value: float, tmp_path: Path
+) -> None:
+    tensors = small_network()
+    weights = write(tmp_path / "made.bin", kind, tensors)
+    at = next(one for one in weights.tensors if one.name == "blk.0.ffn_down.weight")
+    with (tmp_path / "made.bin").open("r+b") as file:
+        file.seek(at.offset)
+        file.write(np.array(value, dtype=np.float32 if kind == 0 else np.float16).tobytes())
+    with pytest.raises(ModelError, match=r"blk\.0\.ffn_down\.weight .*not finite"):
+        _native.Network(weights, context=64)
+
+
+def test_a_file_that_shrinks_while_it_is_loaded(model: Model, tmp_path: Path) -> None:
+    """Its header was whole; the core finds the end too early wherever it is."""
+    made = tmp_path / "model.gguf"
+    header = read_header(model.path)
+    data = model.path.read_bytes()
+    weights = dataclasses.replace(bert.weights(model.path, header, threads=1), path=str(made))
+    ends = sorted(one.offset for one in weights.tensors)
+    for size in (0, 100, ends[0], ends[3] + 5, ends[-1] - 1, len(data) - 40):
+        made.write_bytes(data[:size])
+        with pytest.raises(ModelError, match="has become shorter"):
+            _native.Network(weights, context=256)
+    made.unlink()
+    with pytest.raises(ModelError, match="cannot read the model file"):
+        _native.Network(weights, context=256)
+    made.mkdir()
+    with pytest.raises(ModelError, match="cannot read the model"):
+        _native.Network(weights, context=256)
+
+
+def test_a_network_is_taken_once(model: Model) -> None:
+    weights = bert.weights(model.path, read_header(model.path), threads=1)
+    network = _native.Network(weights, context=64)
+    with pytest.raises(InputError, match="shorter passes"):
+        handle(model, network, 128)
+    assert handle(model, network, 64).backend == _native.simd_name()
+    with pytest.raises(InputError, match="no network"):
+        handle(model, network, 64)
