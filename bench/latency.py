@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import click
-import psutil
 from rich.console import Console
 from support import environment, probes, report, text
 from support.bare_sqlite import BareSqlite
+from support.options import parse_sizes
 from support.results import Results
 
 import cortext
@@ -36,16 +36,6 @@ WARM_OPENS = 10
 RESULTS = Path(__file__).parent / "results"
 
 Durability = Literal["full", "normal"]
-
-
-def parse_sizes(_context: click.Context, _option: click.Parameter, value: str) -> list[int]:
-    try:
-        sizes = sorted({int(part) for part in value.split(",")})
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not a list of numbers") from None
-    if sizes[0] < 1:
-        raise click.BadParameter("a size is at least 1")
-    return sizes
 
 
 @click.command(help=__doc__, context_settings={"show_default": True})
@@ -146,7 +136,7 @@ class Run:
             "seed": self.plan.seed,
             "durability": self.plan.durability,
             "cache": "used to grow the store" if self.plan.cache else "off",
-            "file_system": file_system(self.path.parent),
+            "file_system": environment.file_system(self.path.parent),
             "model": self.model.spec.name,
             "encoder_threads": 1,
             "simd": simd,
@@ -157,7 +147,8 @@ class Run:
             console.print(f"store of {size:,} messages")
             self.grow(size, cached=index > 0 and self.plan.cache is not None)
             with self.open() as engine:
-                probes.recall(engine, self.questions(self.plan.n), self.results)
+                section = f"recall, {self.stored:,} messages"
+                probes.recall(engine.recall, self.questions(self.plan.n), self.results, section)
             probes.size_on_disk(
                 self.path, self.stored, self.stored * MESSAGE_CHARACTERS, self.results
             )
@@ -206,15 +197,6 @@ class Run:
 
     def questions(self, count: int) -> list[str]:
         return list(islice(self._questions, count))
-
-
-def file_system(folder: Path) -> str:
-    """The type of the file system a folder is on; commits to memory would prove nothing."""
-    target = folder.resolve()
-    mounts = [
-        part for part in psutil.disk_partitions(all=True) if target.is_relative_to(part.mountpoint)
-    ]
-    return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else "unknown"
 
 
 if __name__ == "__main__":
