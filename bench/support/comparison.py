@@ -20,7 +20,7 @@ from cortext import models
 from support import growth, padding, text
 from support.metrics import summarise
 from support.peers import PEERS, Peer, PeerError, Process, interpreter
-from support.probes import BATCH, files_on_disk, steady
+from support.probes import BATCH, MEGABYTE, files_on_disk, steady
 from support.report import figure, progress
 from support.results import Results
 
@@ -362,7 +362,7 @@ def _both(seconds: Sequence[float]) -> dict[str, float]:
 def _searching(title: str, rows: Sequence[Row]) -> Table:
     table = _table(
         title,
-        "peer|version|p50|p95|engine p50|p95|ratio p50|p95|dense recall|R@10|engine|build s|bytes",
+        "peer|version|p50|p95|ours p50|p95|ratio p50|p95|dense|R@10|ours|build s|MB",
     )
     for row in rows:
         table.add_row(
@@ -373,7 +373,7 @@ def _searching(title: str, rows: Sequence[Row]) -> Table:
             figure(row.recall),
             figure(row.engine_recall),
             figure(row.build_seconds, 1),
-            figure(row.bytes, 0),
+            figure(row.bytes / MEGABYTE, 1),
         )
     return table
 
@@ -381,7 +381,7 @@ def _searching(title: str, rows: Sequence[Row]) -> Table:
 def _adding(rows: Sequence[Row]) -> Table:
     table = _table(
         "Adding messages one at a time",
-        "peer|p50|p95|engine p50|p95|ratio p50|p95|durability of the peer",
+        "peer|p50|p95|ours p50|p95|ratio p50|p95|durability of the peer",
     )
     for row in rows:
         if row.add and row.engine_add:
