@@ -90,12 +90,16 @@ class Comparison:
     def all(self, console: Console, wanted: Sequence[str], folder: Path) -> None:
         """Compare with the wanted peers, whose environments are in the folder."""
         ready: list[tuple[Peer, Path]] = []
+        refused: dict[tuple[str, ...], str] = {}
         for peer in (peer for peer in PEERS if peer.name in wanted):
-            console.print(f"environment of {peer.label}")
-            try:
-                ready.append((peer, interpreter(peer, folder)))
-            except PeerError as error:
-                self.missing[peer.label] = f"not installed: {error}"
+            if peer.requirements not in refused:
+                console.print(f"environment of {peer.label}")
+                try:
+                    ready.append((peer, interpreter(peer, folder)))
+                    continue
+                except PeerError as error:
+                    refused[peer.requirements] = f"not installed: {error}"
+            self.missing[peer.label] = refused[peer.requirements]
         for level, measure in (("index", self._indexes), ("store", self._stores)):
             if found := [pair for pair in ready if pair[0].level == level]:
                 measure(console, found)
