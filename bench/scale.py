@@ -223,9 +223,7 @@ class Run:
         probes.size_on_disk(
             path, size, sum(len(message.text.encode()) for message in messages), self.results
         )
-        files = probes.files_on_disk(path)
-        if len(files) > 1:
-            self.files += [name for name in files if name not in self.files]
+        self.files += [name for name in probes.files_on_disk(path) if name not in self.files]
         probes.resident(
             path,
             self.scratch / "empty.db",

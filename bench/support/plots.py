@@ -73,7 +73,7 @@ def _space(results: Results, sizes: Sequence[int], files: Sequence[str]) -> Figu
     _logarithmic(memory, sizes, "memory: resident, less an empty store", "bytes a message")
     for name, label in [
         ("on disk", "all files"),
-        *((f"of it {file}", file) for file in files),
+        *((f"of it {file}", f"of it {file}") for file in files),
         ("of it text", "the messages' text"),
     ]:
         values = [_figure(results, "store", size, name) for size in sizes]

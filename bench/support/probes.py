@@ -259,8 +259,7 @@ def size_on_disk(path: Path, messages: int, text_bytes: int, results: Results) -
     section = f"store, {messages:,} messages"
     results.figure(section, "on disk", sum(sizes.values()) / messages, "bytes a message")
     for name, size in sizes.items():
-        if len(sizes) > 1:
-            results.figure(section, f"of it {name}", size / messages, "bytes a message")
+        results.figure(section, f"of it {name}", size / messages, "bytes a message")
     results.figure(section, "of it text", text_bytes / messages, "bytes a message")
 
 
