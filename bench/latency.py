@@ -6,6 +6,10 @@ Distinct messages go one by one into a warm store (model loaded, the first of `-
 embedded); distinct questions are asked at every size; each text is embedded once by the engine and
 once by each way of using llama-cpp-python.  See README.md for what each figure means.
 
+    python bench/latency.py --peers --json peers.json
+
+compares searching and storing with other engines instead, each in an environment of its own.
+
 The streaming gate will have its rows ("gate: feed", "gate: decision") between recall and open, as
 soon as it exists; until then it has none.
 """
@@ -13,7 +17,7 @@ soon as it exists; until then it has none.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -21,10 +25,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import click
-import psutil
+from platformdirs import user_cache_path
 from rich.console import Console
-from support import environment, probes, report, text
+from support import environment, padding, peers, probes, report, text
 from support.bare_sqlite import BareSqlite
+from support.comparison import Comparison, Sizes
+from support.options import parse_sizes
 from support.results import Results
 
 import cortext
@@ -36,16 +42,6 @@ WARM_OPENS = 10
 RESULTS = Path(__file__).parent / "results"
 
 Durability = Literal["full", "normal"]
-
-
-def parse_sizes(_context: click.Context, _option: click.Parameter, value: str) -> list[int]:
-    try:
-        sizes = sorted({int(part) for part in value.split(",")})
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not a list of numbers") from None
-    if sizes[0] < 1:
-        raise click.BadParameter("a size is at least 1")
-    return sizes
 
 
 @click.command(help=__doc__, context_settings={"show_default": True})
@@ -68,6 +64,31 @@ def parse_sizes(_context: click.Context, _option: click.Parameter, value: str) -
 @click.option(
     "--cold-opens", type=click.IntRange(1), default=5, help="Fresh processes a store size."
 )
+@click.option(
+    "--peers", "with_peers", is_flag=True, help="Compare with other engines, instead of all that."
+)
+@click.option(
+    "--peer",
+    "wanted",
+    type=click.Choice(peers.names()),
+    multiple=True,
+    default=peers.names(),
+    help="Compare with this one; may be repeated.",
+)
+@click.option(
+    "--peer-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where their environments are built and stay.  Default: the user's cache directory.",
+)
+@click.option(
+    "--peer-vectors", type=click.IntRange(1), default=20_000, help="Messages to embed for them."
+)
+@click.option(
+    "--peer-total", type=click.IntRange(20), default=100_000, help="Vectors, the rest with noise."
+)
+@click.option(
+    "--peer-messages", type=click.IntRange(20), default=10_000, help="Messages in their stores."
+)
 @click.option("--json", "json_path", metavar="PATH|-", help="Write the results as JSON.")
 @click.option("--save", is_flag=True, help="Keep the results as this kind of machine's baseline.")
 def main(
@@ -79,11 +100,26 @@ def main(
     cache: str | None,
     folder: Path | None,
     cold_opens: int,
+    with_peers: bool,
+    wanted: tuple[str, ...],
+    peer_dir: Path | None,
+    peer_vectors: int,
+    peer_total: int,
+    peer_messages: int,
     json_path: str | None,
     save: bool,
 ) -> None:
     console = report.tables(json_path)
     about = environment.describe()
+    if with_peers:
+        sizes_of_peers = Sizes(n, min(peer_vectors, peer_total), peer_total, peer_messages)
+        with tempfile.TemporaryDirectory(dir=folder, prefix="cortext-bench-") as scratch:
+            compared = Comparison(
+                sizes_of_peers, seed=seed, model=model, cache=cache, scratch=Path(scratch)
+            )
+            document = compare(console, about, compared, wanted, peer_dir)
+        keep(document, json_path, save=save)
+        return
     plan = Plan(n, sizes, seed, model, durability, cache, cold_opens)
     with tempfile.TemporaryDirectory(dir=folder, prefix="cortext-bench-") as scratch:
         run = Run(plan, Path(scratch))
@@ -99,10 +135,46 @@ def main(
         + f"; questions of {QUERY_TOKENS} tokens",
         **run.results.document(),
     }
+    keep(document, json_path, save=save)
+
+
+def compare(
+    console: Console,
+    about: dict[str, Any],
+    compared: Comparison,
+    wanted: Sequence[str],
+    folder: Path | None,
+) -> dict[str, Any]:
+    sizes = compared.sizes
+    configuration = {
+        "n": sizes.questions,
+        "seed": compared.seed,
+        "vectors": sizes.vectors,
+        "embedded": sizes.real,
+        "noise": f"a vector of length {padding.NOISE} added to one that was embedded, normalised",
+        "messages": sizes.messages,
+        "cache": "used" if compared.kept_cache else "off",
+        "file_system": environment.file_system(compared.scratch),
+        "model": compared.model.spec.name,
+        "threads": "1; stores as they are by default",
+    }
+    report.header(console, about, configuration)
+    compared.all(console, wanted, folder or user_cache_path("cortext") / "bench-peers")
+    compared.show(console)
+    return {
+        "bench": "peers",
+        **about,
+        "configuration": configuration,
+        "input": text.STREAM_DESCRIPTION,
+        **compared.document(),
+    }
+
+
+def keep(document: dict[str, Any], json_path: str | None, *, save: bool) -> None:
     report.write_json(json_path, document)
     if save:
-        kind = environment.machine_kind(about["machine"])
-        report.write_json(str(RESULTS / f"latency-{kind}.json"), document)
+        kind = environment.machine_kind(document["machine"])
+        report.write_json(str(RESULTS / f"{document['bench']}-{kind}.json"), document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +218,7 @@ class Run:
             "seed": self.plan.seed,
             "durability": self.plan.durability,
             "cache": "used to grow the store" if self.plan.cache else "off",
-            "file_system": file_system(self.path.parent),
+            "file_system": environment.file_system(self.path.parent),
             "model": self.model.spec.name,
             "encoder_threads": 1,
             "simd": simd,
@@ -157,7 +229,8 @@ class Run:
             console.print(f"store of {size:,} messages")
             self.grow(size, cached=index > 0 and self.plan.cache is not None)
             with self.open() as engine:
-                probes.recall(engine, self.questions(self.plan.n), self.results)
+                section = f"recall, {self.stored:,} messages"
+                probes.recall(engine.recall, self.questions(self.plan.n), self.results, section)
             probes.size_on_disk(
                 self.path, self.stored, self.stored * MESSAGE_CHARACTERS, self.results
             )
@@ -206,15 +279,6 @@ class Run:
 
     def questions(self, count: int) -> list[str]:
         return list(islice(self._questions, count))
-
-
-def file_system(folder: Path) -> str:
-    """The type of the file system a folder is on; commits to memory would prove nothing."""
-    target = folder.resolve()
-    mounts = [
-        part for part in psutil.disk_partitions(all=True) if target.is_relative_to(part.mountpoint)
-    ]
-    return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else "unknown"
 
 
 if __name__ == "__main__":

@@ -12,9 +12,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 import cortext
 
-__all__ = ["describe", "machine", "machine_kind", "machine_line"]
+__all__ = ["describe", "file_system", "machine", "machine_kind", "machine_line"]
 
 ROOT = Path(__file__).resolve().parents[2]
 CHANGES_LISTED = 20
@@ -92,6 +94,15 @@ def machine_kind(about: dict[str, Any]) -> str:
     """A file-name part for machines that are alike: CPU and cores."""
     name = re.sub(r"\((r|tm)\)|\b(processor|cpu)\b|@.*", "", about["cpu"].lower())
     return re.sub(r"[^a-z0-9]+", "-", f"{name} {about['cores']} cores").strip("-")
+
+
+def file_system(folder: Path) -> str:
+    """The type of the file system a folder is on; commits to memory would prove nothing."""
+    target = folder.resolve()
+    mounts = [
+        part for part in psutil.disk_partitions(all=True) if target.is_relative_to(part.mountpoint)
+    ]
+    return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else "unknown"
 
 
 def _package_matches() -> bool:

@@ -1,13 +1,14 @@
-"""The measurements of `latency.py`, each adding its rows to the results."""
+"""The measurements of `latency.py` and `scale.py`, each adding its rows to the results."""
 
 from __future__ import annotations
 
 import gc
+import glob
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal
@@ -17,10 +18,22 @@ import numpy as np
 import cortext
 from cortext.models import Model
 from support.bare_sqlite import BareSqlite
-from support.report import Meter, progress
+from support.report import progress
 from support.results import Results
 
-__all__ = ["cold_open", "encode", "fill", "ingest", "recall", "size_on_disk", "warm_open"]
+__all__ = [
+    "acknowledge",
+    "bulk",
+    "cold_open",
+    "encode",
+    "files_on_disk",
+    "fill",
+    "ingest",
+    "recall",
+    "resident",
+    "size_on_disk",
+    "warm_open",
+]
 
 BATCH = 1000
 SPEAKERS = ("user", "assistant")
@@ -77,65 +90,103 @@ def ingest(
     engine: cortext.Engine, texts: Sequence[str], first: int, bare: BareSqlite, results: Results
 ) -> None:
     """Ingest one by one: half waiting until each is embedded, half back to back."""
-    half = len(texts) // 2
-    paced, burst = texts[:half], texts[half:]
+    messages = [new_message(first + i, text) for i, text in enumerate(texts)]
+    half = len(messages) // 2
     section = "ingest, one at a time"
-    acks: list[float] = []
-    commits: list[float] = []
-    meanings: list[float] = []
-    ids: list[int] = []
+    ids = acknowledge(engine, messages[:half], bare, results, section)
+    found = _found(engine, ids, texts[:half])
+    results.figure(section, "found by meaning", found, f"of {half}")
 
-    def ours(message: cortext.NewMessage) -> None:
+    section = "ingest, back to back while embedding"
+    turns = _Turns(engine, bare)
+    with steady():
         began = clock()
-        ids.append(
-            engine.ingest(
+        for i, message in enumerate(messages[half:]):
+            turns.take(message, bare_first=i % 2 == 0)
+        engine.flush()
+        seconds = clock() - began
+    turns.add(results, section)
+    results.figure(section, "until embedded", (len(messages) - half) / seconds, "messages/s")
+
+
+def acknowledge(
+    engine: cortext.Engine,
+    messages: Sequence[cortext.NewMessage],
+    bare: BareSqlite,
+    results: Results,
+    section: str,
+) -> list[int]:
+    """Ingest one by one, each after the one before is embedded; give the ids."""
+    turns = _Turns(engine, bare)
+    with steady(), progress("one at a time") as meter:
+        for i, message in enumerate(messages):
+            turns.take(message, bare_first=i % 2 == 1, wait=True)
+            meter(i + 1, len(messages))
+    turns.add(results, section)
+    return turns.ids
+
+
+class _Turns:
+    """The engine and bare SQLite taking turns at the same messages."""
+
+    def __init__(self, engine: cortext.Engine, bare: BareSqlite) -> None:
+        self.ids: list[int] = []
+        self._engine = engine
+        self._bare = bare
+        self._acks: list[float] = []
+        self._commits: list[float] = []
+        self._meanings: list[float] = []
+
+    def take(self, message: cortext.NewMessage, *, bare_first: bool, wait: bool = False) -> None:
+        if bare_first:
+            self._theirs(message)
+        began = clock()
+        self.ids.append(
+            self._engine.ingest(
                 message.text, role=message.role, session=message.session, time=message.time
             )
         )
-        acks.append(clock() - began)
+        self._acks.append(clock() - began)
+        if wait:
+            began = clock()
+            self._engine.flush()
+            self._meanings.append(clock() - began)
+        if not bare_first:
+            self._theirs(message)
 
-    def theirs(message: cortext.NewMessage) -> None:
+    def add(self, results: Results, section: str) -> None:
+        results.time(section, "acknowledged", self._acks)
+        results.time(section, "bare SQLite commit", self._commits)
+        if self._meanings:
+            results.time(section, "from acknowledged to embedded", self._meanings)
+        results.compare(section, "acknowledged", "bare SQLite commit")
+
+    def _theirs(self, message: cortext.NewMessage) -> None:
+        assert isinstance(message.time, int)
         began = clock()
-        bare.ingest(
-            message.text, role=message.role, session=message.session, time=_milliseconds(message)
+        self._bare.ingest(
+            message.text, role=message.role, session=message.session, time=message.time
         )
-        commits.append(clock() - began)
+        self._commits.append(clock() - began)
 
-    def wait() -> None:
-        began = clock()
-        engine.flush()
-        meanings.append(clock() - began)
 
-    with steady(), progress("one at a time") as meter:
-        for i, text in enumerate(paced):
-            message = new_message(first + i, text)
-            if i % 2:
-                theirs(message)
-            ours(message)
-            wait()
-            if not i % 2:
-                theirs(message)
-            meter(i + 1, half)
-    results.time(section, "acknowledged", acks)
-    results.time(section, "bare SQLite commit", commits)
-    results.time(section, "from acknowledged to embedded", meanings)
-    results.compare(section, "acknowledged", "bare SQLite commit")
-    results.figure(section, "found by meaning", _found(engine, ids, paced, meter), f"of {half}")
-
-    section = "ingest, back to back while embedding"
-    acks.clear()
-    commits.clear()
+def bulk(
+    engine: cortext.Engine,
+    batches: Iterable[Sequence[cortext.NewMessage]],
+    results: Results,
+    section: str,
+) -> None:
+    """Acknowledge batches back to back; the embedding thread works beside it."""
+    seconds: list[float] = []
+    count = 0
     with steady():
-        began = clock()
-        for i, text in enumerate(burst):
-            for step in (ours, theirs) if i % 2 else (theirs, ours):
-                step(new_message(first + half + i, text))
-        engine.flush()
-        seconds = clock() - began
-    results.time(section, "acknowledged", acks)
-    results.time(section, "bare SQLite commit", commits)
-    results.compare(section, "acknowledged", "bare SQLite commit")
-    results.figure(section, "until embedded", len(burst) / seconds, "messages/s")
+        for batch in batches:
+            began = clock()
+            engine.ingest_many(batch)
+            seconds.append(clock() - began)
+            count += len(batch)
+    results.time(section, "ingest_many, one call", seconds)
+    results.figure(section, "ingest_many", count / sum(seconds), "messages/s")
 
 
 def encode(model: Model, messages: Sequence[str], queries: Sequence[str], results: Results) -> None:
@@ -171,23 +222,24 @@ def encode(model: Model, messages: Sequence[str], queries: Sequence[str], result
                 results.compare(section, ways[0][0], name)
 
 
-def recall(engine: cortext.Engine, queries: Sequence[str], results: Results) -> None:
+def recall(
+    ask: Callable[[str], cortext.Recall], queries: Sequence[str], results: Results, section: str
+) -> None:
     """Ask each question once; the parts are the engine's own timings."""
     names = ("encode", "dense", "lexical", "late", "fetch")
     parts: dict[str, list[float]] = {name: [] for name in names}
     whole: list[float] = []
     search: list[float] = []
-    engine.recall("warm up")
+    ask("warm up")
     with steady(), progress("recall") as meter:
         for i, query in enumerate(queries):
             began = clock()
-            timings = engine.recall(query).timings
+            timings = ask(query).timings
             whole.append(clock() - began)
             search.append((timings.total - timings.wait - timings.encode) / 1e3)
             for name in names:
                 parts[name].append(getattr(timings, name) / 1e3)
             meter(i + 1, len(queries))
-    section = f"recall, {engine.stats().messages:,} messages"
     results.time(section, "whole call", whole)
     results.time(section, "encode the query", parts.pop("encode"))
     results.time(section, "search (all but encode)", search)
@@ -195,12 +247,19 @@ def recall(engine: cortext.Engine, queries: Sequence[str], results: Results) -> 
         results.time(section, f"of it {name}", values)
 
 
+def files_on_disk(path: Path) -> dict[str, Path]:
+    """The store's files: "store" is the one that was named, others go by what follows its name."""
+    beside = sorted(path.parent.glob(f"{glob.escape(path.name)}-*"))
+    return {"store": path, **{file.name.removeprefix(path.name): file for file in beside}}
+
+
 def size_on_disk(path: Path, messages: int, text_bytes: int, results: Results) -> None:
     """The closed store's files."""
-    files = [path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))]
-    total = sum(file.stat().st_size for file in files if file.exists())
+    sizes = {name: file.stat().st_size for name, file in files_on_disk(path).items()}
     section = f"store, {messages:,} messages"
-    results.figure(section, "on disk", total / messages, "bytes a message")
+    results.figure(section, "on disk", sum(sizes.values()) / messages, "bytes a message")
+    for name, size in sizes.items():
+        results.figure(section, f"of it {name}", size / messages, "bytes a message")
     results.figure(section, "of it text", text_bytes / messages, "bytes a message")
 
 
@@ -251,16 +310,45 @@ def cold_open(
         results.figure(section, name, min(run[key] for run in found) / MEGABYTE, "MB resident")
 
 
-def _milliseconds(message: cortext.NewMessage) -> int:
-    assert isinstance(message.time, int)
-    return message.time
+def resident(
+    path: Path,
+    empty: Path,
+    questions: Sequence[str],
+    model: str | None,
+    times: int,
+    results: Results,
+    section: str,
+) -> None:
+    """What a store takes in memory: fresh processes with it, less those with an empty store."""
+    script = str(Path(__file__).with_name("resident.py"))
+    best: dict[Path, dict[str, int]] = {}
+    for _ in range(times):
+        for store in (path, empty):
+            done = subprocess.run(
+                [sys.executable, script, str(store), model or "", *questions],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            found: dict[str, int] = json.loads(done.stdout)
+            before = best.setdefault(store, found)
+            best[store] = {key: min(before[key], value) for key, value in found.items()}
+    for key, name in (
+        ("open", "after open"),
+        ("open_files", "of it mapped files, after open"),
+        ("recalls", f"after {len(questions)} recalls"),
+        ("recalls_files", f"of it mapped files, after {len(questions)} recalls"),
+    ):
+        more = best[path][key] - best[empty][key]
+        results.figure(section, name, more / MEGABYTE, "MB more than with an empty store")
 
 
-def _found(engine: cortext.Engine, ids: list[int], texts: Sequence[str], meter: Meter) -> int:
+def _found(engine: cortext.Engine, ids: Sequence[int], texts: Sequence[str]) -> int:
     """How many messages a dense recall of their own text puts first."""
     count = 0
-    for i, (wanted, text) in enumerate(zip(ids, texts, strict=True)):
-        hits = engine.recall(text, limit=1, stages=("dense",)).hits
-        count += bool(hits) and hits[0].id == wanted
-        meter(i + 1, len(texts))
+    with progress("looking for them") as meter:
+        for i, (wanted, text) in enumerate(zip(ids, texts, strict=True)):
+            hits = engine.recall(text, limit=1, stages=("dense",)).hits
+            count += bool(hits) and hits[0].id == wanted
+            meter(i + 1, len(texts))
     return count

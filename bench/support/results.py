@@ -1,4 +1,4 @@
-"""What a latency run found: timings, ratios between them, single figures; as tables and as JSON."""
+"""What a run found: timings, ratios between them, single figures; as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Results:
 
     def compare(self, section: str, name: str, to: str) -> None:
         """Add the ratio of two timings of a section, which were measured interleaved."""
-        ours, theirs = self._summary(section, name), self._summary(section, to)
+        ours, theirs = self.summary(section, name), self.summary(section, to)
         self.ratios.append(
             Ratio(section, name, to, ours.p50 / theirs.p50, ours.p95 / theirs.p95),
         )
@@ -65,6 +65,16 @@ class Results:
     def figure(self, section: str, name: str, value: float, unit: str) -> None:
         """Add a single figure."""
         self.figures.append(Figure(section, name, value, unit))
+
+    def summary(self, section: str, name: str) -> Summary:
+        """A timing that was added, in milliseconds."""
+        found = (row.summary for row in self.timings if (row.section, row.name) == (section, name))
+        return next(found)
+
+    def value(self, section: str, name: str) -> float | None:
+        """A figure, if it was added."""
+        found = (row.value for row in self.figures if (row.section, row.name) == (section, name))
+        return next(found, None)
 
     def document(self) -> dict[str, Any]:
         """The JSON form; times are milliseconds."""
@@ -106,10 +116,6 @@ class Results:
                 ((row.section, (row.name, figure(row.value, 1), row.unit)) for row in self.figures),
             )
         )
-
-    def _summary(self, section: str, name: str) -> Summary:
-        found = (row.summary for row in self.timings if (row.section, row.name) == (section, name))
-        return next(found)
 
 
 def _table(title: str, headings: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> Table:

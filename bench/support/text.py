@@ -7,15 +7,37 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from support import grammar
 
-__all__ = ["DESCRIPTION", "messages", "questions", "questions_of_length", "stream"]
+__all__ = [
+    "DESCRIPTION",
+    "STREAM_DESCRIPTION",
+    "common_questions",
+    "messages",
+    "questions",
+    "questions_of_length",
+    "stream",
+]
 
 DESCRIPTION = (
     "English from a seeded grammar of 20 topics; messages of exactly {length} characters, cut at a "
     "word; no text occurs twice"
+)
+STREAM_DESCRIPTION = (
+    "English from a seeded grammar of 20 topics; messages of one to three sentences; no text "
+    "occurs twice; questions about the same topics, and questions of six to ten common words"
+)
+COMMON_SAMPLE = 5000  # messages that are looked at for the most common words
+COMMON_WORDS = 40
+FUNCTION_WORDS = (
+    "a about although an and any as at be because before but by do for had have i in is it more "
+    "not of on only s should so that the them there this to too until us was we were while with "
+    "without whether would you"
 )
 
 
@@ -51,6 +73,26 @@ def questions(*, seed: int) -> Iterator[str]:
     while True:
         text = _fill(dice.choice(grammar.QUESTIONS), dice.choice(grammar.TOPICS), dice)
         text = text[0].upper() + text[1:]
+        if text not in seen:
+            seen.add(text)
+            yield text
+
+
+def common_questions(*, seed: int) -> Iterator[str]:
+    """Distinct questions of six to ten of the words that most messages have, without end.
+
+    No function words: a search may leave them out, and of these it cannot leave out any.
+    """
+    dice = random.Random(f"common {seed}")
+    found: Counter[str] = Counter()
+    for message in islice(stream(seed=seed), COMMON_SAMPLE):
+        found.update(set(re.findall(r"[a-z]+", message.lower())))
+    left_out = FUNCTION_WORDS.split()
+    common = (word for word, _ in found.most_common() if word not in left_out)
+    words = list(islice(common, COMMON_WORDS))
+    seen: set[str] = set()
+    while True:
+        text = " ".join(dice.sample(words, dice.randint(6, 10))) + "?"
         if text not in seen:
             seen.add(text)
             yield text
