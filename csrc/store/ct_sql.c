@@ -9,6 +9,9 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_BEGIN_READ] = "BEGIN",
     [CT_SQL_COMMIT] = "COMMIT",
     [CT_SQL_ROLLBACK] = "ROLLBACK",
+    [CT_SQL_SAVE] = "SAVEPOINT caller",
+    [CT_SQL_SAVE_KEEP] = "RELEASE caller",
+    [CT_SQL_SAVE_UNDO] = "ROLLBACK TO caller",
     [CT_SQL_SESSION_ID] = "SELECT id FROM session WHERE name = ?1",
     [CT_SQL_SESSION_ADD] = "INSERT INTO session(name) VALUES(?1)",
     [CT_SQL_ROLE_ID] = "SELECT id FROM role WHERE name = ?1",
@@ -139,6 +142,21 @@ int ct_sql_end(ct_connection *connection, int status, ct_error *error) {
     if (status && !sqlite3_get_autocommit(connection->db)) {
         ct_error ignored = {0};
         run_kept(connection, CT_SQL_ROLLBACK, "rolling back", &ignored);
+    }
+    return status;
+}
+
+int ct_sql_save(ct_connection *connection, ct_error *error) {
+    return run_kept(connection, CT_SQL_SAVE, "beginning a transaction", error);
+}
+
+int ct_sql_end_save(ct_connection *connection, int status, ct_error *error) {
+    if (!status) status = run_kept(connection, CT_SQL_SAVE_KEEP, "ending a savepoint", error);
+    if (status && !sqlite3_get_autocommit(connection->db)) {
+        ct_error ignored = {0};
+        if (run_kept(connection, CT_SQL_SAVE_UNDO, "rolling back", &ignored) ||
+            run_kept(connection, CT_SQL_SAVE_KEEP, "rolling back", &ignored))
+            ct_sql_end(connection, status, &ignored);
     }
     return status;
 }

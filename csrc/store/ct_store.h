@@ -2,9 +2,10 @@
  *
  * Connections: one for acknowledged writes (fsync as the durability says), one for derived data
  * (embeddings; never fsynced by itself, since a lost one is made again from the backlog), and a small
- * pool of readers.  One mutex orders the two writers inside this process, so that they never spin on
- * SQLite's lock; other processes are waited for by SQLite's busy handler.  Checkpoints run on the
- * derived connection, out of the way of acknowledgements. */
+ * pool of readers.  Callers with messages queue for the first, and those who wait share the next commit.
+ * One mutex orders the two writers inside this process, so that they never spin on SQLite's lock; other
+ * processes are waited for by SQLite's busy handler.  Checkpoints run on the derived connection, out of
+ * the way of acknowledgements. */
 #ifndef CT_STORE_H
 #define CT_STORE_H
 
@@ -30,7 +31,8 @@ typedef struct ct_store_options {
 int ct_store_open(const ct_store_options *options, ct_store **out, ct_error *error);
 void ct_store_close(ct_store *store);
 
-/* All messages or none.  Sets *inserted to how many are new (a known uid is not). */
+/* All messages or none.  Sets *inserted to how many are new (a known uid is not).  Callers at the same time
+ * share a commit, and fail each for itself unless it is the commit that fails. */
 int ct_store_insert(ct_store *store, const ct_message_input *messages, size_t count, int64_t *ids,
                     size_t *inserted, ct_error *error);
 
