@@ -15,25 +15,35 @@ import pytest
 import cortext
 from cortext.models import Model
 
-# Acknowledges on stdout only after ingest returned; half of the rounds ingest in groups.
+# Acknowledges on stdout only after ingest returned, in one write, since there may be several threads;
+# half of the rounds ingest in groups.
 WRITER = """
-import sys, cortext
+import os, sys, threading, cortext
 path, round_, grouped = sys.argv[1], sys.argv[2], sys.argv[3] == "1"
 mem = cortext.open(path, durability=sys.argv[4])
 print("ready", flush=True)
-n = 0
-while True:
-    uids = [f"{round_}-{n + i}" for i in range(7 if grouped else 1)]
-    mem.ingest_many([{"text": f"message {u} about the weather", "uid": u} for u in uids])
-    n += len(uids)
-    print(*uids, flush=True)
+def write(thread):
+    n = 0
+    while True:
+        uids = [f"{round_}-{thread}-{n + i}" for i in range(7 if grouped else 1)]
+        mem.ingest_many([{"text": f"message {u} about the weather", "uid": u} for u in uids])
+        n += len(uids)
+        os.write(1, (" ".join(uids) + "\\n").encode())
+for thread in range(1, int(sys.argv[5])):
+    threading.Thread(target=write, args=(thread,), daemon=True).start()
+write(0)
 """
 
 
-def run_until_killed(path: Path, number: int, seconds: float, durability: str) -> list[str]:
+def run_until_killed(
+    path: Path, number: int, seconds: float, durability: str, threads: int
+) -> list[str]:
     """Start a writer, kill it after some time, and return the uids it acknowledged."""
     with subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(path), str(number), str(number % 2), durability],
+        [
+            *(sys.executable, "-c", WRITER, str(path), str(number), str(number % 2), durability),
+            str(threads),
+        ],
         stdout=subprocess.PIPE,
         text=True,
     ) as writer:
@@ -47,14 +57,17 @@ def run_until_killed(path: Path, number: int, seconds: float, durability: str) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("durability", "kills"), [("full", 50), ("normal", 10)])
+@pytest.mark.parametrize(
+    ("durability", "kills", "threads"), [("full", 50, 1), ("full", 25, 6), ("normal", 10, 1)]
+)
 def test_nothing_acknowledged_is_lost(
-    path: Path, model: Model, durability: str, kills: int
+    path: Path, model: Model, durability: str, kills: int, threads: int
 ) -> None:
     moments = random.Random(8841)
     acknowledged: set[str] = set()
     for number in range(kills):
-        acknowledged |= set(run_until_killed(path, number, moments.uniform(0, 0.25), durability))
+        seconds = moments.uniform(0, 0.25)
+        acknowledged |= set(run_until_killed(path, number, seconds, durability, threads))
         with sqlite3.connect(path) as db:
             stored = {uid for (uid,) in db.execute("SELECT uid FROM message")}
             assert db.execute("PRAGMA quick_check").fetchall() == [("ok",)]
