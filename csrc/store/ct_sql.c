@@ -36,10 +36,13 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_PENDING_NEXT] =
         "SELECT message_id, next_chunk, role.name, text FROM pending"
         " JOIN message ON message.id = message_id JOIN role ON role.id = role_id"
-        " WHERE tries < 3 ORDER BY message_id DESC LIMIT 1",
+        " WHERE tries < 3 AND message_id <= ?1 ORDER BY message_id DESC LIMIT 1",
     [CT_SQL_PENDING_ANY] = "SELECT EXISTS(SELECT 1 FROM pending"
                            " JOIN message ON message.id = message_id WHERE tries < 3)",
+    [CT_SQL_PENDING_IS] = "SELECT EXISTS(SELECT 1 FROM pending JOIN message ON message.id = message_id"
+                          " WHERE message_id = ?1 AND tries < 3)",
     [CT_SQL_PENDING_COUNT] = "SELECT count(*) FROM pending",
+    [CT_SQL_PENDING_COUNT_MOST] = "SELECT count(*) FROM (SELECT 1 FROM pending WHERE tries < 3 LIMIT ?1)",
     [CT_SQL_PENDING_MOVE] = "UPDATE pending SET next_chunk = ?2 WHERE message_id = ?1 AND next_chunk < ?2",
     [CT_SQL_PENDING_DONE] = "DELETE FROM pending WHERE message_id = ?1",
     [CT_SQL_PENDING_FAILED] = "UPDATE pending SET tries = tries + 1 WHERE message_id = ?1",

@@ -8,6 +8,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,8 +17,8 @@ import pytest
 import cortext
 from cortext.models import Model
 
-# Acknowledges on stdout only after ingest returned, in one write, since there may be several threads;
-# half of the rounds ingest in groups.
+# Acknowledges on stdout only after ingest returned, in one write since there may be several
+# threads; half of the rounds ingest in groups.
 WRITER = """
 import os, sys, threading, cortext
 path, round_, grouped = sys.argv[1], sys.argv[2], sys.argv[3] == "1"
@@ -90,3 +92,71 @@ def test_nothing_acknowledged_is_lost(
             ).fetchone()
             assert half == (0,), "neither embedded nor waiting"
         db.close()
+
+
+WAITING = 400
+
+# Long texts are several chunks, which are stored in groups.
+BACKLOG = """
+import sys, cortext
+mem = cortext.open(sys.argv[1])
+if not mem.stats().messages:
+    mem.ingest_many(
+        [
+            {"text": f"From now on call me {i}. It rained. " * (60 if i % 20 == 0 else 1)}
+            for i in range(int(sys.argv[2]))
+        ]
+    )
+print(mem.stats().pending, flush=True)
+mem.flush(progress=lambda done, total: print(done, total, flush=True))
+mem.close()
+"""
+
+
+def embed_until_killed(path: Path, seconds: float) -> tuple[int, list[list[int]]]:
+    """Let a process embed for some time; return what waited when it began, and its progress."""
+    with subprocess.Popen(
+        [sys.executable, "-c", BACKLOG, str(path), str(WAITING)], stdout=subprocess.PIPE, text=True
+    ) as worker:
+        assert worker.stdout is not None
+        waiting = int(worker.stdout.readline())
+        time.sleep(seconds)
+        worker.send_signal(signal.SIGKILL)
+        lines = worker.stdout.read().splitlines(keepends=True)
+    shown = [line.split() for line in lines if line.endswith("\n")]
+    return waiting, [[int(number) for number in words] for words in shown]
+
+
+def derived(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Everything that embedding leaves behind, in an order of its own."""
+    queries = {
+        "chunks": "SELECT message_id, seq, code, codes FROM chunk LEFT JOIN token ON chunk_id = id",
+        "terms": "SELECT id, chunks FROM term",
+        "directives": "SELECT message_id, start, bytes, kind FROM directive",
+        "pending": "SELECT message_id FROM pending",
+    }
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        return {name: sorted(db.execute(query).fetchall()) for name, query in queries.items()}
+
+
+@pytest.mark.slow
+def test_a_backlog_goes_on_after_a_kill_and_is_embedded_exactly_once(
+    path: Path, run_python: Callable[..., object]
+) -> None:
+    whole = path.with_name("whole.db")
+    run_python(BACKLOG, whole, WAITING)
+    reference = derived(whole)
+    assert len({message for message, *_ in reference["chunks"]}) == WAITING
+    assert reference["directives"]
+    moments = random.Random(5530)
+    left = [WAITING]
+    while left[-1] > 0 and len(left) < 40:
+        waiting, shown = embed_until_killed(path, moments.uniform(0.05, 0.35))
+        left.append(waiting)
+        assert waiting <= left[-2], "what was embedded stays so"
+        assert all(0 <= done <= total <= waiting for done, total in shown)
+        assert shown == sorted(shown), "progress goes forward"
+    assert len(set(left)) > 4, "killed on the way, not before or behind it"
+    run_python(BACKLOG, path, WAITING)
+    assert derived(path) == reference
