@@ -6,9 +6,11 @@ import gc
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -20,13 +22,29 @@ from support.bare_sqlite import BareSqlite
 from support.report import Meter, progress
 from support.results import Results
 
-__all__ = ["cold_open", "encode", "fill", "ingest", "recall", "size_on_disk", "warm_open"]
+__all__ = [
+    "cold_open",
+    "encode",
+    "fill",
+    "ingest",
+    "ingest_at_once",
+    "new_message",
+    "recall",
+    "recall_under_import",
+    "size_on_disk",
+    "warm_open",
+]
 
 BATCH = 1000
 SPEAKERS = ("user", "assistant")
 SESSION_MESSAGES = 50
 FIRST_TIME = 1_700_000_000_000
 MEGABYTE = 1e6
+THREADS = 4  # that ingest at once
+ROUNDS = 10  # in which the engine and bare SQLite take turns at them
+IMPORT_BATCH = 100
+IMPORT_PAUSE = 0.1  # seconds between batches, so that the import goes on while questions come
+THINKING = 0.02  # seconds between questions: whoever asks without a pause takes a core for itself
 
 clock = time.perf_counter
 
@@ -136,6 +154,121 @@ def ingest(
     results.time(section, "bare SQLite commit", commits)
     results.compare(section, "acknowledged", "bare SQLite commit")
     results.figure(section, "until embedded", len(burst) / seconds, "messages/s")
+
+
+def ingest_at_once(
+    engine: cortext.Engine, texts: Sequence[str], bare: BareSqlite, results: Results
+) -> None:
+    """Ingest by several threads at once, and the same texts by bare SQLite, a lock around it."""
+    section = f"ingest, {THREADS} threads at once"
+    ours, theirs = "acknowledged", "bare SQLite, a lock around each commit"
+    calls: dict[str, list[float]] = {ours: [], theirs: []}
+    whole = {ours: 0.0, theirs: 0.0}
+    lock = threading.Lock()
+
+    def store(message: cortext.NewMessage) -> None:
+        engine.ingest(message.text, role=message.role, session=message.session, time=message.time)
+
+    def commit(message: cortext.NewMessage) -> None:
+        with lock:
+            bare.ingest(
+                message.text,
+                role=message.role,
+                session=message.session,
+                time=_milliseconds(message),
+            )
+
+    size = max(1, len(texts) // ROUNDS)
+    with steady(), progress(section) as meter:
+        for begin in range(0, len(texts), size):
+            part = [new_message(begin + i, t) for i, t in enumerate(texts[begin : begin + size])]
+            ways = [(ours, store), (theirs, commit)]
+            for name, way in ways if begin // size % 2 else ways[::-1]:
+                seconds, each = _by_threads(way, part)
+                whole[name] += seconds
+                calls[name] += each
+            meter(begin + len(part), len(texts))
+    for name, values in calls.items():
+        results.time(section, name, values)
+    results.compare(section, ours, theirs)
+    for name, seconds in whole.items():
+        results.figure(section, name, len(texts) / seconds, "messages/s")
+
+
+def _by_threads(
+    way: Callable[[cortext.NewMessage], None], messages: Sequence[cortext.NewMessage]
+) -> tuple[float, list[float]]:
+    """Seconds for all messages, shared out among threads, and for each of them."""
+    each: list[float] = []
+    ready = threading.Barrier(THREADS + 1)
+
+    def work(own: Sequence[cortext.NewMessage]) -> None:
+        ready.wait()
+        for message in own:
+            began = clock()
+            way(message)
+            each.append(clock() - began)
+
+    threads = [threading.Thread(target=work, args=(messages[n::THREADS],)) for n in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    ready.wait()
+    began = clock()
+    for thread in threads:
+        thread.join()
+    return clock() - began, each
+
+
+def recall_under_import(
+    engine: cortext.Engine,
+    texts: Sequence[str],
+    first: int,
+    queries: Sequence[str],
+    results: Results,
+) -> None:
+    """Ask a third of the questions idle, the others while messages come in and are embedded."""
+    section = f"recall under import, {len(texts):,} messages into {first:,}"
+    third = len(queries) // 3
+    asked = iter(queries)
+
+    def ask(**options: int) -> float:
+        time.sleep(THINKING)
+        query = next(asked)
+        began = clock()
+        engine.recall(query, **options)  # type: ignore[arg-type]
+        return clock() - began
+
+    def take_in() -> None:
+        for begin in range(0, len(texts), IMPORT_BATCH):
+            part = texts[begin : begin + IMPORT_BATCH]
+            engine.ingest_many(new_message(first + begin + i, text) for i, text in enumerate(part))
+            time.sleep(IMPORT_PAUSE)
+
+    engine.recall("warm up")
+    default: list[float] = []
+    unwaiting: list[float] = []
+    embedding: list[float] = []
+    with steady(), progress(section) as meter:
+        idle = [ask() for _ in range(third)]
+        for text in islice(texts, third):
+            began = clock()
+            engine.embed([text])
+            embedding.append(clock() - began)
+        importer = threading.Thread(target=take_in)
+        importer.start()
+        while engine.stats().pending == 0 and importer.is_alive():
+            time.sleep(THINKING)
+        while len(unwaiting) < third:
+            default.append(ask())
+            unwaiting.append(ask(wait_ms=0))
+            meter(len(unwaiting), third)
+        waiting = engine.stats().pending
+        importer.join()
+    results.time(section, "whole call, idle", idle)
+    results.time(section, "whole call, meanwhile", default)
+    results.time(section, "whole call, meanwhile, wait_ms=0", unwaiting)
+    results.time(section, "encode one message, idle", embedding)
+    results.figure(section, "still not embedded behind the last question", waiting, "messages")
 
 
 def encode(model: Model, messages: Sequence[str], queries: Sequence[str], results: Results) -> None:
