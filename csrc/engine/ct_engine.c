@@ -257,7 +257,7 @@ static int run_recall(ct_engine *engine, const ct_query *query, ct_result *resul
     int status = ct_recall_begin(&recall, &parts, query, result, error);
     int64_t began = ct_clock_ns();
     if (!status && query->stages & (CT_STAGE_DENSE | CT_STAGE_LATE)) {
-        status = ct_worker_catch_up(engine->worker, started + query->wait_ms * 1000000ll, error);
+        status = ct_worker_catch_up(engine->worker, began + query->wait_ms * 1000000ll, error);
         if (status == CT_TIMEOUT) status = ct_store_count_pending(engine->store, &result->pending, error);
         if (!status) status = refresh(engine, error);
     }
