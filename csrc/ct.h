@@ -282,6 +282,7 @@ typedef struct ct_stats {
     int64_t pending;
     int64_t file_bytes;
     int64_t wal_bytes;
+    int64_t codes_bytes; /* of the file of codes beside the store, which is derived */
     int64_t index_bytes;
     int32_t schema_version;
     int32_t dimension;

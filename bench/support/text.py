@@ -5,12 +5,13 @@ Distinct inputs matter: an engine that is timed on one text again and again show
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Callable, Iterator
 
 from support import grammar
 
-__all__ = ["DESCRIPTION", "messages", "questions", "questions_of_length"]
+__all__ = ["DESCRIPTION", "messages", "questions", "questions_of_length", "stream"]
 
 DESCRIPTION = (
     "English from a seeded grammar of 20 topics; messages of exactly {length} characters, cut at a "
@@ -29,6 +30,18 @@ def messages(count: int, *, seed: int, length: int = 200) -> list[str]:
         if text[length - 1].isalnum() and not text[length].isalnum():
             found[text[:length]] = None
     return list(found)
+
+
+def stream(*, seed: int) -> Iterator[str]:
+    """Distinct messages of one to three sentences, without end."""
+    dice = random.Random(f"stream {seed}")
+    seen: set[bytes] = set()
+    while True:
+        text = " ".join(_sentence(dice) for _ in range(dice.randint(1, 3)))
+        digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+        if digest not in seen:
+            seen.add(digest)
+            yield text
 
 
 def questions(*, seed: int) -> Iterator[str]:

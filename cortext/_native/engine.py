@@ -83,6 +83,7 @@ class StatsRow(NamedTuple):
     pending: int
     file_bytes: int
     wal_bytes: int
+    codes_bytes: int
     index_bytes: int
     schema_version: int
     dimension: int
@@ -298,6 +299,7 @@ class EngineHandle:
             out.pending,
             out.file_bytes,
             out.wal_bytes,
+            out.codes_bytes,
             out.index_bytes,
             out.schema_version,
             out.dimension,

@@ -366,6 +366,7 @@ class Engine:
             pending=row.pending,
             file_bytes=row.file_bytes,
             wal_bytes=row.wal_bytes,
+            codes_bytes=row.codes_bytes,
             index_bytes=row.index_bytes,
             model=self._model.spec.name,
             dimension=row.dimension,

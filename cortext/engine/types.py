@@ -169,6 +169,7 @@ class Stats:
     pending: int
     file_bytes: int
     wal_bytes: int
+    codes_bytes: int
     index_bytes: int
     model: str
     dimension: int

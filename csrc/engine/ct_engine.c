@@ -8,6 +8,7 @@
 #include "base/ct_process.h"
 #include "base/ct_utf8.h"
 #include "encoder/ct_encoder.h"
+#include "engine/ct_keeper.h"
 #include "engine/ct_worker.h"
 #include "index/ct_index.h"
 #include "recall/ct_recall.h"
@@ -24,10 +25,10 @@ struct ct_engine {
     int calls; /* in flight, guarded by mutex */
     int closed;
     int counted; /* in ct_process */
-    pthread_mutex_t refresh_mutex;
     ct_encoder *encoder;
     ct_store *store;
     ct_index *index;
+    ct_keeper *keeper;
     ct_worker *worker;
 };
 
@@ -51,36 +52,15 @@ static void leave(ct_engine *engine) {
     pthread_mutex_unlock(&engine->mutex);
 }
 
-typedef struct loader {
-    ct_index *index;
-    ct_error *error;
-} loader;
-
-static int load_chunk(void *state, const ct_chunk_row *row) {
-    const loader *to = state;
-    ct_index_entry entry = {row->id,      row->message_id, row->session_id,
-                            row->role_id, row->time_ms,    row->code};
-    return ct_index_add(to->index, &entry, to->error);
-}
-
-/* Bring chunks into the index that this or another process has stored. */
-static int refresh(ct_engine *engine, ct_error *error) {
-    loader to = {engine->index, error};
-    pthread_mutex_lock(&engine->refresh_mutex);
-    int status = ct_store_scan_chunks(engine->store, ct_index_last_chunk(engine->index),
-                                      ct_code_bytes(ct_encoder_dimension(engine->encoder)), load_chunk,
-                                      &to, error);
-    pthread_mutex_unlock(&engine->refresh_mutex);
-    return status;
-}
-
 static void release_parts(ct_engine *engine) {
     if (engine->worker) ct_worker_stop(engine->worker);
+    ct_keeper_free(engine->keeper);
     if (engine->store) ct_store_close(engine->store);
     if (engine->counted) ct_process_leave();
     ct_index_destroy(engine->index);
     ct_encoder_release(engine->encoder);
     engine->worker = NULL;
+    engine->keeper = NULL;
     engine->store = NULL;
     engine->index = NULL;
     engine->encoder = NULL;
@@ -93,7 +73,6 @@ int ct_engine_open(const ct_engine_options *options, ct_encoder *encoder, ct_eng
     if (!engine) return ct_fail_nomem(error);
     engine->owner = getpid();
     pthread_mutex_init(&engine->mutex, NULL);
-    pthread_mutex_init(&engine->refresh_mutex, NULL);
     pthread_cond_init(&engine->idle, NULL);
     engine->encoder = ct_encoder_retain(encoder);
     ct_store_options store_options = {
@@ -108,8 +87,8 @@ int ct_engine_open(const ct_engine_options *options, ct_encoder *encoder, ct_eng
     engine->counted = !status;
     if (!status) status = ct_store_open(&store_options, &engine->store, error);
     if (!status) status = ct_index_create(store_options.dimension, &engine->index, error);
-    if (!status) status = refresh(engine, error);
-    if (!status) status = ct_worker_start(engine->store, encoder, &engine->worker, error);
+    if (!status) status = ct_keeper_open(engine->store, store_options.dimension, engine->index, &engine->keeper, error);
+    if (!status) status = ct_worker_start(engine->store, encoder, engine->keeper, &engine->worker, error);
     if (status) {
         ct_engine_free(engine);
         return status;
@@ -133,7 +112,6 @@ void ct_engine_free(ct_engine *engine) {
     if (!engine || engine->owner != getpid()) return;
     ct_engine_close(engine);
     pthread_cond_destroy(&engine->idle);
-    pthread_mutex_destroy(&engine->refresh_mutex);
     pthread_mutex_destroy(&engine->mutex);
     ct_free(engine);
 }
@@ -259,7 +237,7 @@ static int run_recall(ct_engine *engine, const ct_query *query, ct_result *resul
     if (!status && query->stages & (CT_STAGE_DENSE | CT_STAGE_LATE)) {
         status = ct_worker_catch_up(engine->worker, began + query->wait_ms * 1000000ll, error);
         if (status == CT_TIMEOUT) status = ct_store_count_pending(engine->store, &result->pending, error);
-        if (!status) status = refresh(engine, error);
+        if (!status) status = ct_keeper_refresh(engine->keeper, error);
     }
     result->timings.wait_ns = ct_clock_ns() - began;
     if (!status) status = ct_recall_run(&recall, result, error);
@@ -296,7 +274,7 @@ int ct_engine_stats(ct_engine *engine, ct_stats *out, ct_error *error) {
     int status = enter(engine, error);
     if (status) return status;
     ct_stats stats = {.dimension = ct_encoder_dimension(engine->encoder)};
-    status = refresh(engine, error);
+    status = ct_keeper_refresh(engine->keeper, error);
     if (!status) status = ct_store_stats(engine->store, &stats, error);
     if (!status) status = ct_index_validate(engine->index, error);
     if (!status) {

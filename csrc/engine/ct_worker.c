@@ -15,6 +15,9 @@
  * waits for at most these. */
 #define GROUP_CHUNKS 4
 
+/* Messages between two looks whether codes can be saved, in a backlog. */
+#define SAVE_MESSAGES 256
+
 #define RETRY_NS 1000000000ll
 /* Another process may be embedding what this one waits for. */
 #define POLL_NS 5000000ll
@@ -27,6 +30,7 @@
 struct ct_worker {
     ct_store *store;
     ct_encoder *encoder;
+    ct_keeper *keeper;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t work;
@@ -156,16 +160,19 @@ static int embed_next(ct_worker *worker, ct_error *error) {
 
 static void *run(void *argument) {
     ct_worker *worker = argument;
+    size_t embedded = 0;
     while (!atomic_load(&worker->stopping)) {
         ct_error error = {0};
         int status = embed_next(worker, &error);
         if (status == CT_CLOSED) break;
         if (status != CT_NOT_FOUND) note(worker, &error);
         if (!status) {
+            if (++embedded % SAVE_MESSAGES == 0) ct_keeper_save(worker->keeper);
             ct_store_checkpoint(worker->store, &error);
             if (error.status) note(worker, &error);
             continue;
         }
+        if (status == CT_NOT_FOUND) ct_keeper_save(worker->keeper);
         pthread_mutex_lock(&worker->mutex);
         if (status == CT_NOT_FOUND) {
             worker->steps++;
@@ -188,11 +195,12 @@ static void destroy(ct_worker *worker) {
     ct_free(worker);
 }
 
-int ct_worker_start(ct_store *store, ct_encoder *encoder, ct_worker **out, ct_error *error) {
+int ct_worker_start(ct_store *store, ct_encoder *encoder, ct_keeper *keeper, ct_worker **out, ct_error *error) {
     ct_worker *worker = ct_alloc_zero(sizeof *worker);
     if (!worker) return ct_fail_nomem(error);
     worker->store = store;
     worker->encoder = encoder;
+    worker->keeper = keeper;
     pthread_mutex_init(&worker->mutex, NULL);
     ct_clock_cond_init(&worker->work);
     ct_clock_cond_init(&worker->progress);

@@ -5,11 +5,13 @@
 
 #include "ct.h"
 #include "encoder/ct_encoder.h"
+#include "engine/ct_keeper.h"
 #include "store/ct_store.h"
 
 typedef struct ct_worker ct_worker;
 
-int ct_worker_start(ct_store *store, ct_encoder *encoder, ct_worker **out, ct_error *error);
+/* The thread lets the keeper save what has become full. */
+int ct_worker_start(ct_store *store, ct_encoder *encoder, ct_keeper *keeper, ct_worker **out, ct_error *error);
 
 /* Stops after the chunk at hand; what is unfinished stays in the backlog. */
 void ct_worker_stop(ct_worker *worker);

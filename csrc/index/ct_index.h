@@ -1,8 +1,7 @@
-/* All chunk codes in memory, and exact top-k over them.
+/* All chunk codes in memory, and the best of them for a vector.
  *
- * A code is a unit vector as int8 with one scale: 4 bytes of float, then one byte a dimension.  A scan
- * reads every code that passes the filter; there is no approximation beyond the int8 rounding.
- * Derived data: it is loaded from the store and never written back. */
+ * A code is a unit vector as int8 with one scale: 4 bytes of float, then one byte a dimension.
+ * Derived data: it is loaded from the store, or from the file beside it, and never written back. */
 #ifndef CT_INDEX_H
 #define CT_INDEX_H
 
@@ -11,6 +10,7 @@
 
 #include "ct.h"
 
+struct ct_block;
 typedef struct ct_index ct_index;
 
 /* Bytes of one code as stored. */
@@ -30,6 +30,19 @@ typedef struct ct_index_entry {
 } ct_index_entry;
 
 int ct_index_add(ct_index *index, const ct_index_entry *entry, ct_error *error);
+
+/* So many chunks will be added. */
+int ct_index_reserve(ct_index *index, size_t chunks, ct_error *error);
+
+/* Add what a full block holds, and take it over.  CT_INTERNAL when it does not follow on a full one,
+ * CT_CORRUPT when an entry of it cannot be: those before it stay added. */
+int ct_index_add_block(ct_index *index, struct ct_block *block, ct_error *error);
+
+/* A block that will not change any more, by its place; NULL when there is none yet. */
+const struct ct_block *ct_index_full_block(ct_index *index, size_t place);
+
+/* Bytes of one code here. */
+size_t ct_index_padded(const ct_index *index);
 
 /* The id up to which chunks are in; 0 at first. */
 int64_t ct_index_last_chunk(ct_index *index);
@@ -53,6 +66,7 @@ typedef struct ct_dense_hit {
 typedef struct ct_index_query {
     int16_t *values;
     float scale;
+    uint8_t *tables; /* for the scan */
 } ct_index_query;
 
 int ct_index_query_make(const ct_index *index, const float *vector, ct_index_query *out,
@@ -62,9 +76,11 @@ void ct_index_query_free(ct_index_query *query);
 /* Cosine of one message's best chunk; 0 and *score untouched when it has none here. */
 int ct_index_score(ct_index *index, const ct_index_query *query, int64_t message_id, double *score);
 
-/* The `capacity` best messages, best first, ties to the newer id. */
-void ct_index_search(ct_index *index, const ct_index_query *query, const ct_index_filter *filter,
-                     ct_dense_hit *hits, size_t capacity, size_t *count);
+/* The `capacity` best messages, best first, ties to the newer id.  Scores are those of the codes; beyond
+ * some thousand chunks a message that belongs in the list can be missing from it, rarely: see
+ * ct_index_search.c. */
+int ct_index_search(ct_index *index, const ct_index_query *query, const ct_index_filter *filter,
+                    ct_dense_hit *hits, size_t capacity, size_t *count, ct_error *error);
 
 /* What the index knows of a message. */
 typedef struct ct_index_message {

@@ -82,8 +82,7 @@ static int find_dense(ct_gather *gather, int64_t since_ms, int64_t until_ms, siz
     size_t count = 0;
     ct_dense_hit *hits = ct_alloc(capacity * sizeof *hits);
     if (!hits) return ct_fail_nomem(error);
-    ct_index_search(gather->parts->index, &gather->vector, &filter, hits, capacity, &count);
-    int status = CT_OK;
+    int status = ct_index_search(gather->parts->index, &gather->vector, &filter, hits, capacity, &count, error);
     for (size_t i = 0; !status && i < count; i++) {
         ct_candidate *candidate = ct_pool_add(&gather->pool, hits[i].message_id);
         if (candidate) candidate->dense = hits[i].score;

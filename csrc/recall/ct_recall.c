@@ -14,9 +14,10 @@
 #include "recall/ct_supersede.h"
 #include "store/ct_result.h"
 
-/* Candidates each stage hands over for one hit that is asked for, and at least. */
+/* Candidates each stage hands over for one hit that is asked for, and at least.  Measured for conversations
+ * among 48,000 other messages: 200, 500 and 1,000 find no more than 150; 100 may find less. */
 #define POOL_FACTOR 4
-#define POOL_LEAST 200
+#define POOL_LEAST 150
 
 /* Messages whose text is read for one hit that is asked for, and at least. */
 #define READ_FACTOR 2

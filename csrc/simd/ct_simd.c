@@ -5,6 +5,7 @@
 
 #include "ct.h"
 #include "simd/ct_simd_late.h"
+#include "simd/ct_simd_scan.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -95,18 +96,26 @@ static const struct level {
     int (*supported)(void);
 } levels[] = {
 #if defined(__x86_64__)
-    {{"avx512vpopcntdq", dot_avx512, ct_late_avx512, &ct_dense_avx512vnni}, has_popcnt512},
-    {{"avx512vnni", dot_avx512, ct_late_avx2, &ct_dense_avx512vnni}, has_vnni512},
-    {{"vnni256", dot_avx2, ct_late_avx2, &ct_dense_vnni256}, has_vnni256},
-    {{"avx512", dot_avx512, ct_late_avx2, &ct_dense_avx512}, has_avx512},
+    {{"avx512vpopcntdq", dot_avx512, ct_late_avx512, ct_scan_avx512, ct_over_avx512, &ct_dense_avx512vnni},
+     has_popcnt512},
+    {{"avx512vnni", dot_avx512, ct_late_avx2, ct_scan_avx512, ct_over_avx512, &ct_dense_avx512vnni},
+     has_vnni512},
+    {{"vnni256", dot_avx2, ct_late_avx2, ct_scan_avx2, ct_over_avx2, &ct_dense_vnni256},
+     has_vnni256},
+    {{"avx512", dot_avx512, ct_late_avx2, ct_scan_avx512, ct_over_avx512, &ct_dense_avx512},
+     has_avx512},
 #ifdef CT_HAS_AVXVNNI
-    {{"avxvnni", dot_avx2, ct_late_avx2, &ct_dense_avxvnni}, has_avxvnni},
+    {{"avxvnni", dot_avx2, ct_late_avx2, ct_scan_avx2, ct_over_avx2, &ct_dense_avxvnni},
+     has_avxvnni},
 #endif
-    {{"avx2", dot_avx2, ct_late_avx2, &ct_dense_avx2}, has_fma},
+    {{"avx2", dot_avx2, ct_late_avx2, ct_scan_avx2, ct_over_avx2, &ct_dense_avx2},
+     has_fma},
 #elif defined(__aarch64__)
-    {{"neon", dot_neon, ct_late_neon, &ct_dense_neon}, always},
+    {{"neon", dot_neon, ct_late_neon, ct_scan_neon, ct_over_neon, &ct_dense_neon},
+     always},
 #endif
-    {{"scalar", dot_scalar, ct_late_scalar, &ct_dense_scalar}, always},
+    {{"scalar", dot_scalar, ct_late_scalar, ct_scan_scalar, ct_over_scalar, &ct_dense_scalar},
+     always},
 };
 #define LEVEL_COUNT (sizeof levels / sizeof *levels)
 

@@ -28,6 +28,11 @@ typedef struct ct_kernels {
      * planes[tokens][CT_LATE_PLANES][words], codes[count][words]; count >= 1, words <= 16. */
     void (*late)(const uint64_t *planes, size_t tokens, size_t words, const uint64_t *codes, size_t count,
                  uint32_t *least);
+    /* sums[count][CT_SCAN_GROUP]: of each code those that its bits choose.  groups[count][bytes][CT_SCAN_GROUP];
+     * tables as ct_simd_scan.h says; bytes is even. */
+    void (*scan)(const uint8_t *tables, size_t bytes, const uint8_t *groups, size_t count, uint16_t *sums);
+    /* Places among `count` sums, a multiple of CT_SCAN_GROUP, that hold `least` or more, in order. */
+    size_t (*over)(const uint16_t *sums, size_t count, uint16_t least, uint32_t *places);
     const ct_dense_kernels *dense;
 } ct_kernels;
 

@@ -7,6 +7,7 @@
  *   pending   messages that are not embedded yet
  *   chunk     one code a window of a message: 4 bytes of scale, then one int8 a dimension
  *   token     the binary codes of a chunk's tokens; apart, since opening reads all of chunk
+ *   block     the hash of each block in the file of codes beside the store
  *   term      in how many chunks a token stands; under id -1 how many chunks were counted
  *   directive standing directives and what lifts one, each sentence once; `ended` is the time of the one
  *             that took its place.  Ordered so that those in force are read newest first in one run
@@ -40,6 +41,7 @@ static const char schema[] =
     " seq INTEGER NOT NULL, code BLOB NOT NULL);"
     "CREATE UNIQUE INDEX chunk_message ON chunk(message_id, seq);"
     "CREATE TABLE token(chunk_id INTEGER PRIMARY KEY, codes BLOB NOT NULL);"
+    "CREATE TABLE block(place INTEGER PRIMARY KEY, hash INTEGER NOT NULL);"
     "CREATE TABLE term(id INTEGER PRIMARY KEY, chunks INTEGER NOT NULL);"
     "CREATE TABLE directive(ended INTEGER NOT NULL, time INTEGER NOT NULL, message_id INTEGER NOT NULL,"
     " start INTEGER NOT NULL, bytes INTEGER NOT NULL, session_id INTEGER NOT NULL, kind INTEGER NOT NULL,"

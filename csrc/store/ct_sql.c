@@ -52,6 +52,8 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
         " JOIN message ON message.id = message_id WHERE chunk.id > ?1 ORDER BY chunk.id",
     [CT_SQL_TOKENS_ADD] = "INSERT INTO token(chunk_id, codes) VALUES(?1, ?2)",
     [CT_SQL_TOKENS_GET] = "SELECT codes FROM token WHERE chunk_id = ?1",
+    [CT_SQL_BLOCK_LIST] = "SELECT place, hash FROM block ORDER BY place",
+    [CT_SQL_BLOCK_PUT] = "INSERT OR REPLACE INTO block(place, hash) VALUES(?1, ?2)",
     [CT_SQL_TERM_ADD] = "INSERT INTO term(id, chunks) VALUES(?1, 1)"
                         " ON CONFLICT(id) DO UPDATE SET chunks = chunks + 1",
     [CT_SQL_TERM_GET] = "SELECT chunks FROM term WHERE id = ?1",

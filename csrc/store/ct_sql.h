@@ -46,6 +46,8 @@ typedef enum ct_statement {
     CT_SQL_CHUNK_SCAN,
     CT_SQL_TOKENS_ADD,
     CT_SQL_TOKENS_GET,
+    CT_SQL_BLOCK_LIST,
+    CT_SQL_BLOCK_PUT,
     CT_SQL_TERM_ADD,
     CT_SQL_TERM_GET,
     CT_SQL_DIRECTIVE_ADD,
@@ -85,6 +87,7 @@ typedef struct ct_word_count {
 
 struct ct_store {
     char *path;
+    char *codes_path;
     char *name; /* last part of the path, for messages */
     int32_t durability;
     int32_t busy_ms;

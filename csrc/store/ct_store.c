@@ -14,6 +14,8 @@
 /* Pages in the log from which on the derived connection moves them into the file. */
 #define CHECKPOINT_PAGES 1000
 
+#define CODES_SUFFIX "-codes"
+
 const char *ct_sqlite_version(void) { return sqlite3_libversion(); }
 
 /* SQLite gives its log and index files the mode of the store, so setting that is enough. */
@@ -37,6 +39,16 @@ static int create_private(const char *path, ct_error *error) {
     return CT_OK;
 }
 
+/* Beside the file itself, which the path may only link to. */
+static int name_codes(ct_store *store, ct_error *error) {
+    const char *path = sqlite3_db_filename(store->writer.db, "main");
+    size_t bytes = strlen(path) + sizeof CODES_SUFFIX;
+    store->codes_path = ct_alloc(bytes);
+    if (!store->codes_path) return ct_fail_nomem(error);
+    snprintf(store->codes_path, bytes, "%s" CODES_SUFFIX, path);
+    return CT_OK;
+}
+
 int ct_store_open(const ct_store_options *options, ct_store **out, ct_error *error) {
     int status = create_private(options->path, error);
     if (status) return status;
@@ -57,6 +69,7 @@ int ct_store_open(const ct_store_options *options, ct_store **out, ct_error *err
         status = ct_connection_open(store, &store->writer, 0,
                                     options->durability == CT_DURABILITY_FULL, error);
     if (!status) status = ct_schema_prepare(store, options, error);
+    if (!status) status = name_codes(store, error);
     if (!status) status = ct_connection_open(store, &store->deriver, 0, 0, error);
     if (!status)
         status = ct_sql_run(&store->deriver, "UPDATE pending SET tries = 0 WHERE tries > 0",
@@ -79,6 +92,7 @@ void ct_store_close(ct_store *store) {
     pthread_mutex_destroy(&store->reader_mutex);
     pthread_mutex_destroy(&store->write_mutex);
     ct_commit_queue_destroy(&store->queue);
+    ct_free(store->codes_path);
     ct_free(store->path);
     ct_free(store->name);
     ct_free(store);
@@ -119,6 +133,7 @@ int ct_store_stats(ct_store *store, ct_stats *out, ct_error *error) {
         out->pending = sqlite3_column_int64(statement, 3);
         out->file_bytes = size_of(store->path, "");
         out->wal_bytes = size_of(store->path, "-wal");
+        out->codes_bytes = size_of(store->codes_path, "");
         out->schema_version = CT_SCHEMA_VERSION;
     } else {
         status = ct_sql_fail(reader, code, "counting", error);

@@ -192,6 +192,23 @@ int ct_store_read_codes(ct_store *store, const int64_t *chunk_ids, size_t count,
                         int (*visit)(void *state, size_t place, const uint64_t *codes, size_t code_count),
                         void *state, ct_error *error);
 
+/* Of each block of codes that is in the file beside the store the hash, from the first on. */
+typedef struct ct_store_blocks {
+    uint64_t *hashes;
+    size_t count;
+    size_t capacity;
+} ct_store_blocks;
+
+/* Free with ct_store_blocks_free. */
+int ct_store_get_blocks(ct_store *store, ct_store_blocks *out, ct_error *error);
+void ct_store_blocks_free(ct_store_blocks *blocks);
+
+/* The block at this place was written. */
+int ct_store_put_block(ct_store *store, size_t place, uint64_t hash, ct_error *error);
+
+/* Where that file is: the store's own path and "-codes". */
+const char *ct_store_codes_path(const ct_store *store);
+
 /* In how many chunks each token stands, and how many chunks were counted. */
 int ct_store_term_counts(ct_store *store, const int32_t *ids, size_t count, int64_t *counts,
                          int64_t *total, ct_error *error);

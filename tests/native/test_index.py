@@ -132,9 +132,11 @@ def test_memory_runs_out(internals: Any) -> None:
 
 
 def test_memory_a_message(internals: Any) -> None:
-    """Beside vector, scale, ids and time: at most 24 bytes, with sessions of ten messages."""
+    """Beside vector, bits, scale, ids and time: at most 24 bytes, with sessions of ten messages."""
     index = Index(internals)
-    bare = 64 + 4 + 4 * 8 + 4  # padded code, scale, four numbers, link to the earlier chunk
+    bare = (
+        64 + 8 + 4 + 4 * 8 + 4
+    )  # padded code, bits, scale, four numbers, link to the earlier chunk
     count = 8 * 4096
     for message in range(1, count + 1):
         index.add(message, (message - 1) // 10 + 1)

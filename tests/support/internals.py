@@ -23,6 +23,7 @@ HEADERS = (
     "directive/ct_directive.h",
     "index/ct_index.h",
     "index/ct_late.h",
+    "simd/ct_simd_scan.h",
     "store/ct_store.h",
     "store/ct_vector_store.h",
 )
