@@ -47,6 +47,13 @@ Durability = Literal["full", "normal"]
 @click.command(help=__doc__, context_settings={"show_default": True})
 @click.option("--n", type=click.IntRange(2), default=200, help="Messages and questions a figure.")
 @click.option("--sizes", callback=parse_sizes, default="1000,10000", help="Store sizes for recall.")
+@click.option(
+    "--import",
+    "imported",
+    type=click.IntRange(1),
+    default=5000,
+    help="Messages that come in while questions are asked.",
+)
 @click.option("--seed", default=1, help="Of the made-up text.")
 @click.option("--model", help="A GGUF file or a model's name; default: the bundled one.")
 @click.option("--durability", type=click.Choice(["full", "normal"]), default="full")
@@ -94,6 +101,7 @@ Durability = Literal["full", "normal"]
 def main(
     n: int,
     sizes: list[int],
+    imported: int,
     seed: int,
     model: str | None,
     durability: Durability,
@@ -120,7 +128,7 @@ def main(
             document = compare(console, about, compared, wanted, peer_dir)
         keep(document, json_path, save=save)
         return
-    plan = Plan(n, sizes, seed, model, durability, cache, cold_opens)
+    plan = Plan(n, sizes, imported, seed, model, durability, cache, cold_opens)
     with tempfile.TemporaryDirectory(dir=folder, prefix="cortext-bench-") as scratch:
         run = Run(plan, Path(scratch))
         configuration = run.configuration()
@@ -183,6 +191,7 @@ class Plan:
 
     n: int
     sizes: list[int]
+    imported: int
     seed: int
     model: str | None
     durability: Durability
@@ -197,12 +206,13 @@ class Run:
         self.plan = plan
         self.path = scratch / "store.db"
         self.bare_path = scratch / "bare.db"
+        self.scratch = scratch
         self.model = models.load(plan.model)
         self.results = Results()
         self.stored = 0
         sizes = plan.sizes
-        total = max(sizes[-1], sizes[0] + 2 * plan.n) + plan.n
-        asked = plan.n * (len(sizes) + 1) + len(sizes)
+        total = max(sizes[-1], sizes[0] + 2 * plan.n) + 5 * plan.n + sizes[0] + plan.imported
+        asked = plan.n * (len(sizes) + 4) + len(sizes)
         tokenize = self.model.tokenize
         self._texts = iter(text.messages(total, seed=plan.seed, length=MESSAGE_CHARACTERS))
         self._questions = iter(
@@ -215,6 +225,7 @@ class Run:
         return {
             "n": self.plan.n,
             "sizes": self.plan.sizes,
+            "import": self.plan.imported,
             "seed": self.plan.seed,
             "durability": self.plan.durability,
             "cache": "used to grow the store" if self.plan.cache else "off",
@@ -245,6 +256,8 @@ class Run:
             )
             if index == 0:
                 self.one_by_one()
+        self.at_once()
+        self.under_import()
         probes.encode(
             self.model, self.texts(self.plan.n), self.questions(self.plan.n), self.results
         )
@@ -266,11 +279,36 @@ class Run:
             probes.ingest(engine, self.texts(2 * self.plan.n), self.stored, bare, self.results)
         self.stored += 2 * self.plan.n
 
+    def at_once(self) -> None:
+        """Into a store of its own, as the next."""
+        with (
+            self.open(path=self.scratch / "threads.db") as engine,
+            closing(BareSqlite(self.scratch / "bare-threads.db", self.plan.durability)) as bare,
+        ):
+            probes.ingest_at_once(engine, self.texts(4 * self.plan.n), bare, self.results)
+
+    def under_import(self) -> None:
+        first = self.plan.sizes[0]
+        with self.open(path=self.scratch / "import.db") as engine:
+            engine.ingest_many(
+                probes.new_message(i, text) for i, text in enumerate(self.texts(first))
+            )
+            engine.flush()
+            probes.recall_under_import(
+                engine,
+                self.texts(self.plan.imported),
+                first,
+                self.questions(3 * self.plan.n),
+                self.results,
+            )
+
     @contextmanager
-    def open(self, cache: str | None = None) -> Iterator[cortext.Engine]:
+    def open(
+        self, cache: str | None = None, *, path: Path | None = None
+    ) -> Iterator[cortext.Engine]:
         model = self.model if cache is None else self.plan.model
         with cortext.open(
-            self.path, model=model, durability=self.plan.durability, cache=cache
+            path or self.path, model=model, durability=self.plan.durability, cache=cache
         ) as engine:
             yield engine
 

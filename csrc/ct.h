@@ -226,7 +226,7 @@ typedef struct ct_query {
     size_t text_bytes;
     ct_filter filter;
     int32_t limit;   /* 1 to 10000 */
-    int32_t wait_ms; /* longest wait for the backlog, 0: none */
+    int32_t wait_ms; /* longest wait for the backlog, 0: none; when it takes far longer, for the newest only */
     int32_t stages;  /* of ct_stage, with CT_STAGE_DENSE or CT_STAGE_LEXICAL among them */
     const ct_period *dates; /* times that the query names, or NULL */
     size_t date_count;
@@ -316,7 +316,8 @@ void ct_engine_close(ct_engine *engine);
 void ct_engine_free(ct_engine *engine);
 
 /* Store all or none in one transaction and set ids[count].  When it returns CT_OK the messages are
- * on disk (as far as the durability says) and findable by their words. */
+ * on disk (as far as the durability says) and findable by their words.  Calls at the same time share a
+ * transaction, and fail each for itself unless the disk does. */
 int ct_engine_ingest(ct_engine *engine, const ct_message_input *messages, size_t count, int64_t *ids,
                      ct_error *error);
 

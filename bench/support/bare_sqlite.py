@@ -13,7 +13,8 @@ class BareSqlite:
     """A store of messages in Python's sqlite3 with the engine's columns, log and durability."""
 
     def __init__(self, path: Path, durability: Literal["full", "normal"]) -> None:
-        self._connection = sqlite3.connect(path, isolation_level=None)  # each insert commits
+        # Each insert commits; threads take turns by a lock of the caller's.
+        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute(f"PRAGMA synchronous={durability}")
         self._connection.execute(

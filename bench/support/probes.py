@@ -7,9 +7,11 @@ import glob
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -29,7 +31,10 @@ __all__ = [
     "files_on_disk",
     "fill",
     "ingest",
+    "ingest_at_once",
+    "new_message",
     "recall",
+    "recall_under_import",
     "resident",
     "size_on_disk",
     "warm_open",
@@ -40,6 +45,11 @@ SPEAKERS = ("user", "assistant")
 SESSION_MESSAGES = 50
 FIRST_TIME = 1_700_000_000_000
 MEGABYTE = 1e6
+THREADS = 4  # that ingest at once
+ROUNDS = 10  # in which the engine and bare SQLite take turns at them
+IMPORT_BATCH = 100
+IMPORT_PAUSE = 0.1  # seconds between batches, so that the import goes on while questions come
+THINKING = 0.02  # seconds between questions: whoever asks without a pause takes a core for itself
 
 clock = time.perf_counter
 
@@ -162,10 +172,9 @@ class _Turns:
         results.compare(section, "acknowledged", "bare SQLite commit")
 
     def _theirs(self, message: cortext.NewMessage) -> None:
-        assert isinstance(message.time, int)
         began = clock()
         self._bare.ingest(
-            message.text, role=message.role, session=message.session, time=message.time
+            message.text, role=message.role, session=message.session, time=_milliseconds(message)
         )
         self._commits.append(clock() - began)
 
@@ -187,6 +196,121 @@ def bulk(
             count += len(batch)
     results.time(section, "ingest_many, one call", seconds)
     results.figure(section, "ingest_many", count / sum(seconds), "messages/s")
+
+
+def ingest_at_once(
+    engine: cortext.Engine, texts: Sequence[str], bare: BareSqlite, results: Results
+) -> None:
+    """Ingest by several threads at once, and the same texts by bare SQLite, a lock around it."""
+    section = f"ingest, {THREADS} threads at once"
+    ours, theirs = "acknowledged", "bare SQLite, a lock around each commit"
+    calls: dict[str, list[float]] = {ours: [], theirs: []}
+    whole = {ours: 0.0, theirs: 0.0}
+    lock = threading.Lock()
+
+    def store(message: cortext.NewMessage) -> None:
+        engine.ingest(message.text, role=message.role, session=message.session, time=message.time)
+
+    def commit(message: cortext.NewMessage) -> None:
+        with lock:
+            bare.ingest(
+                message.text,
+                role=message.role,
+                session=message.session,
+                time=_milliseconds(message),
+            )
+
+    size = max(1, len(texts) // ROUNDS)
+    with steady(), progress(section) as meter:
+        for begin in range(0, len(texts), size):
+            part = [new_message(begin + i, t) for i, t in enumerate(texts[begin : begin + size])]
+            ways = [(ours, store), (theirs, commit)]
+            for name, way in ways if begin // size % 2 else ways[::-1]:
+                seconds, each = _by_threads(way, part)
+                whole[name] += seconds
+                calls[name] += each
+            meter(begin + len(part), len(texts))
+    for name, values in calls.items():
+        results.time(section, name, values)
+    results.compare(section, ours, theirs)
+    for name, seconds in whole.items():
+        results.figure(section, name, len(texts) / seconds, "messages/s")
+
+
+def _by_threads(
+    way: Callable[[cortext.NewMessage], None], messages: Sequence[cortext.NewMessage]
+) -> tuple[float, list[float]]:
+    """Seconds for all messages, shared out among threads, and for each of them."""
+    each: list[float] = []
+    ready = threading.Barrier(THREADS + 1)
+
+    def work(own: Sequence[cortext.NewMessage]) -> None:
+        ready.wait()
+        for message in own:
+            began = clock()
+            way(message)
+            each.append(clock() - began)
+
+    threads = [threading.Thread(target=work, args=(messages[n::THREADS],)) for n in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    ready.wait()
+    began = clock()
+    for thread in threads:
+        thread.join()
+    return clock() - began, each
+
+
+def recall_under_import(
+    engine: cortext.Engine,
+    texts: Sequence[str],
+    first: int,
+    queries: Sequence[str],
+    results: Results,
+) -> None:
+    """Ask a third of the questions idle, the others while messages come in and are embedded."""
+    section = f"recall under import, {len(texts):,} messages into {first:,}"
+    third = len(queries) // 3
+    asked = iter(queries)
+
+    def ask(**options: int) -> float:
+        time.sleep(THINKING)
+        query = next(asked)
+        began = clock()
+        engine.recall(query, **options)  # type: ignore[arg-type]
+        return clock() - began
+
+    def take_in() -> None:
+        for begin in range(0, len(texts), IMPORT_BATCH):
+            part = texts[begin : begin + IMPORT_BATCH]
+            engine.ingest_many(new_message(first + begin + i, text) for i, text in enumerate(part))
+            time.sleep(IMPORT_PAUSE)
+
+    engine.recall("warm up")
+    default: list[float] = []
+    unwaiting: list[float] = []
+    embedding: list[float] = []
+    with steady(), progress(section) as meter:
+        idle = [ask() for _ in range(third)]
+        for text in islice(texts, third):
+            began = clock()
+            engine.embed([text])
+            embedding.append(clock() - began)
+        importer = threading.Thread(target=take_in)
+        importer.start()
+        while engine.stats().pending == 0 and importer.is_alive():
+            time.sleep(THINKING)
+        while len(unwaiting) < third:
+            default.append(ask())
+            unwaiting.append(ask(wait_ms=0))
+            meter(len(unwaiting), third)
+        waiting = engine.stats().pending
+        importer.join()
+    results.time(section, "whole call, idle", idle)
+    results.time(section, "whole call, meanwhile", default)
+    results.time(section, "whole call, meanwhile, wait_ms=0", unwaiting)
+    results.time(section, "encode one message, idle", embedding)
+    results.figure(section, "still not embedded behind the last question", waiting, "messages")
 
 
 def encode(model: Model, messages: Sequence[str], queries: Sequence[str], results: Results) -> None:
@@ -341,6 +465,11 @@ def resident(
     ):
         more = best[path][key] - best[empty][key]
         results.figure(section, name, more / MEGABYTE, "MB more than with an empty store")
+
+
+def _milliseconds(message: cortext.NewMessage) -> int:
+    assert isinstance(message.time, int)
+    return message.time
 
 
 def _found(engine: cortext.Engine, ids: Sequence[int], texts: Sequence[str]) -> int:

@@ -144,7 +144,8 @@ class Engine:
 
         When this returns the message is on disk and can be found by its words; by its meaning a
         moment later, when the embedding thread has come to it.  With a `uid` that is stored
-        already the id of that message is returned and nothing is changed.
+        already the id of that message is returned and nothing is changed.  Threads that ingest
+        at the same time share a sync to disk; a failure is that of its own caller only.
 
         Raises: InputError, ConflictError (same uid, other text, role or session), StoreError and
             its kinds; nothing is changed then.
@@ -277,8 +278,10 @@ class Engine:
         collapse: of messages that say the same word for word, but for case, punctuation or a
             greeting, show the newest only; see `Hit.duplicates`.  Speakers keep their own words,
             but a tool's copy of them collapses.
-        wait_ms: longest wait for messages that are not embedded yet.  Those still waiting are
-            found by their words only, and counted in Recall.pending.
+        wait_ms: longest wait for messages that are not embedded yet.  Of a backlog that would
+            take more than twice as long, only the newest message is waited for; it is embedded
+            next.  Those still waiting are found by their words only, and counted in
+            Recall.pending.
         include_superseded: False leaves out messages that a newer one replaces, such as the old
             value of a setting; other hits take their places.  See Hit.
         explain: give each hit the scores of the stages.

@@ -227,17 +227,21 @@ int ct_engine_messages(ct_engine *engine, const ct_filter *filter, int64_t after
     return status;
 }
 
-static int recall(ct_engine *engine, const ct_query *query, ct_result *result, ct_error *error) {
+static int run_recall(ct_engine *engine, const ct_query *query, ct_result *result, ct_error *error) {
     int64_t started = ct_clock_ns();
-    int status = CT_OK;
-    if (query->stages & (CT_STAGE_DENSE | CT_STAGE_LATE)) {
-        status = ct_worker_wait(engine->worker, started + query->wait_ms * 1000000ll, error);
+    ct_recall_parts parts = {engine->store, engine->encoder, engine->index, ct_keeper_file(engine->keeper)};
+    ct_recall recall;
+    /* Before the wait: behind it the model would be at the next message of the backlog. */
+    int status = ct_recall_begin(&recall, &parts, query, result, error);
+    int64_t began = ct_clock_ns();
+    if (!status && query->stages & (CT_STAGE_DENSE | CT_STAGE_LATE)) {
+        status = ct_worker_catch_up(engine->worker, began + query->wait_ms * 1000000ll, error);
         if (status == CT_TIMEOUT) status = ct_store_count_pending(engine->store, &result->pending, error);
         if (!status) status = ct_keeper_refresh(engine->keeper, error);
     }
-    result->timings.wait_ns = ct_clock_ns() - started;
-    ct_recall_parts parts = {engine->store, engine->encoder, engine->index, ct_keeper_file(engine->keeper)};
-    if (!status) status = ct_recall_run(&parts, query, result, error);
+    result->timings.wait_ns = ct_clock_ns() - began;
+    if (!status) status = ct_recall_run(&recall, result, error);
+    ct_recall_free(&recall);
     result->timings.total_ns = ct_clock_ns() - started;
     return status;
 }
@@ -270,7 +274,7 @@ int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, 
     for (int attempt = 0; attempt < 2; attempt++) {
         int64_t moves = ct_index_moves(engine->index);
         result = ct_result_new();
-        status = result ? recall(engine, query, result, error) : ct_fail_nomem(error);
+        status = result ? run_recall(engine, query, result, error) : ct_fail_nomem(error);
         if (status || attempt || !were_moved(engine, moves)) break;
         ct_result_free(result);
     }

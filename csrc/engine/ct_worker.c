@@ -21,6 +21,11 @@
 #define RETRY_NS 1000000000ll
 /* Another process may be embedding what this one waits for. */
 #define POLL_NS 5000000ll
+/* A backlog is not worth a wait when it is more than so many times what can be embedded in that time,
+ * since the pace varies. */
+#define HOPELESS 2
+/* Weight of the last message in the pace. */
+#define PACE_SHARE 8
 
 struct ct_worker {
     ct_store *store;
@@ -30,7 +35,10 @@ struct ct_worker {
     pthread_mutex_t mutex;
     pthread_cond_t work;
     pthread_cond_t progress;
-    int wanted; /* guarded by mutex */
+    int wanted;      /* guarded by mutex, as the next three */
+    uint64_t steps;  /* of progress, so that none goes by between looking and waiting */
+    int64_t asked;   /* message that a caller waits for and that goes before newer ones, or 0 */
+    int64_t pace_ns; /* that a message takes of late; 0: not known yet */
     _Atomic int stopping;
     _Atomic int waits_ended;
     _Atomic int newer; /* messages came in since one was last chosen */
@@ -40,8 +48,23 @@ struct ct_worker {
 static void note(ct_worker *worker, const ct_error *error) {
     pthread_mutex_lock(&worker->mutex);
     snprintf(worker->last_error, sizeof worker->last_error, "%.255s", error->message);
+    worker->steps++;
     pthread_cond_broadcast(&worker->progress);
     pthread_mutex_unlock(&worker->mutex);
+}
+
+static void note_pace(ct_worker *worker, int64_t took_ns) {
+    pthread_mutex_lock(&worker->mutex);
+    worker->pace_ns += worker->pace_ns ? (took_ns - worker->pace_ns) / PACE_SHARE : took_ns;
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+static int64_t take_asked(ct_worker *worker) {
+    pthread_mutex_lock(&worker->mutex);
+    int64_t asked = worker->asked;
+    worker->asked = 0;
+    pthread_mutex_unlock(&worker->mutex);
+    return asked;
 }
 
 /* Room for the chunks of one group. */
@@ -120,10 +143,13 @@ static int embed_message(ct_worker *worker, const ct_pending *message, ct_error 
 /* CT_NOT_FOUND: nothing waits. */
 static int embed_next(ct_worker *worker, ct_error *error) {
     ct_pending message;
+    int64_t asked = take_asked(worker), began = ct_clock_ns();
     atomic_store(&worker->newer, 0);
-    int status = ct_store_next_pending(worker->store, &message, error);
+    int status = asked ? ct_store_next_pending(worker->store, asked, &message, error) : CT_NOT_FOUND;
+    if (status == CT_NOT_FOUND) status = ct_store_next_pending(worker->store, INT64_MAX, &message, error);
     if (status) return status;
     status = embed_message(worker, &message, error);
+    if (!status) note_pace(worker, ct_clock_ns() - began);
     if (status == CT_MODEL || status == CT_INVALID || status == CT_INTERNAL) {
         ct_error second = {0};
         ct_store_mark_failed(worker->store, message.message_id, &second);
@@ -149,6 +175,7 @@ static void *run(void *argument) {
         if (status == CT_NOT_FOUND && ct_keeper_save(worker->keeper)) continue;
         pthread_mutex_lock(&worker->mutex);
         if (status == CT_NOT_FOUND) {
+            worker->steps++;
             pthread_cond_broadcast(&worker->progress);
             while (!worker->wanted && !atomic_load(&worker->stopping))
                 pthread_cond_wait(&worker->work, &worker->mutex);
@@ -209,22 +236,71 @@ void ct_worker_wake(ct_worker *worker) {
     pthread_mutex_unlock(&worker->mutex);
 }
 
-int ct_worker_wait(ct_worker *worker, int64_t deadline_ns, ct_error *error) {
+/* Whether so much more waits than can be embedded in this time that a caller had better go on. */
+static int is_hopeless(ct_worker *worker, int64_t left_ns, int *hopeless, ct_error *error) {
+    pthread_mutex_lock(&worker->mutex);
+    int64_t pace = worker->pace_ns;
+    pthread_mutex_unlock(&worker->mutex);
+    *hopeless = 0;
+    if (pace <= 0) return CT_OK;
+    int64_t most = left_ns / pace * HOPELESS + 1, count = 0;
+    int status = ct_store_count_pending_to(worker->store, most + 1, &count, error);
+    *hopeless = count > most;
+    return status;
+}
+
+static uint64_t steps_of(ct_worker *worker) {
+    pthread_mutex_lock(&worker->mutex);
+    uint64_t steps = worker->steps;
+    pthread_mutex_unlock(&worker->mutex);
+    return steps;
+}
+
+/* Beyond `steps`, with message `asked` before newer ones. */
+static void wait_for_progress(ct_worker *worker, uint64_t steps, int64_t asked, int64_t until) {
+    pthread_mutex_lock(&worker->mutex);
+    worker->wanted = 1; /* the backlog may be another process's */
+    if (asked > worker->asked) worker->asked = asked;
+    pthread_cond_signal(&worker->work);
+    if (worker->steps == steps) ct_clock_wait(&worker->progress, &worker->mutex, until);
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+/* Of a hopeless backlog only `newest` is waited for; 0: all of any. */
+static int wait_once(ct_worker *worker, uint64_t steps, int64_t newest, int64_t deadline_ns, ct_error *error) {
+    if (atomic_load(&worker->waits_ended))
+        return ct_fail(error, CT_CLOSED, "the engine was closed meanwhile");
+    int64_t now = ct_clock_ns();
+    if (now >= deadline_ns) return CT_TIMEOUT;
+    int hopeless = 0, is_pending = 0;
+    int status = newest ? is_hopeless(worker, deadline_ns - now, &hopeless, error) : CT_OK;
+    if (!status && hopeless) status = ct_store_is_pending(worker->store, newest, &is_pending, error);
+    if (status) return status;
+    if (hopeless && !is_pending) return CT_TIMEOUT;
+    int64_t until = now + POLL_NS < deadline_ns ? now + POLL_NS : deadline_ns;
+    wait_for_progress(worker, steps, hopeless ? newest : 0, until);
+    return CT_OK;
+}
+
+static int wait_until(ct_worker *worker, int64_t newest, int64_t deadline_ns, ct_error *error) {
     for (;;) {
         int any = 0;
+        uint64_t steps = steps_of(worker);
         int status = ct_store_has_pending(worker->store, &any, error);
         if (status || !any) return status;
-        if (atomic_load(&worker->waits_ended))
-            return ct_fail(error, CT_CLOSED, "the engine was closed meanwhile");
-        int64_t now = ct_clock_ns();
-        if (now >= deadline_ns) return CT_TIMEOUT;
-        int64_t until = now + POLL_NS < deadline_ns ? now + POLL_NS : deadline_ns;
-        pthread_mutex_lock(&worker->mutex);
-        worker->wanted = 1; /* the backlog may be another process's */
-        pthread_cond_signal(&worker->work);
-        ct_clock_wait(&worker->progress, &worker->mutex, until);
-        pthread_mutex_unlock(&worker->mutex);
+        status = wait_once(worker, steps, newest, deadline_ns, error);
+        if (status) return status;
     }
+}
+
+int ct_worker_wait(ct_worker *worker, int64_t deadline_ns, ct_error *error) {
+    return wait_until(worker, 0, deadline_ns, error);
+}
+
+int ct_worker_catch_up(ct_worker *worker, int64_t deadline_ns, ct_error *error) {
+    int64_t newest = 0;
+    int status = ct_store_newest(worker->store, &newest, error);
+    return status ? status : wait_until(worker, newest, deadline_ns, error);
 }
 
 void ct_worker_end_waits(ct_worker *worker) {

@@ -22,6 +22,10 @@ void ct_worker_wake(ct_worker *worker);
 /* Wait until the backlog is empty or the monotonic time has come; CT_TIMEOUT then. */
 int ct_worker_wait(ct_worker *worker, int64_t deadline_ns, ct_error *error);
 
+/* The same for who would rather have less than wait in vain: behind a backlog that takes much longer,
+ * CT_TIMEOUT as soon as the message that is the newest of all now is embedded, which comes next. */
+int ct_worker_catch_up(ct_worker *worker, int64_t deadline_ns, ct_error *error);
+
 /* Every wait, now and later, gives CT_CLOSED. */
 void ct_worker_end_waits(ct_worker *worker);
 

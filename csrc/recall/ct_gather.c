@@ -226,8 +226,7 @@ static int look_around(ct_gather *gather, ct_error *error) {
 
 /* ---- in turn ------------------------------------------------------------------------------- */
 
-/* The query itself, once. */
-static int prepare(ct_gather *gather, ct_timings *timings, ct_error *error) {
+int ct_gather_prepare(ct_gather *gather, ct_timings *timings, ct_error *error) {
     int64_t began = ct_clock_ns(), now;
     int meaning = ct_gather_uses(gather, CT_STAGE_DENSE) || ct_gather_uses(gather, CT_STAGE_LATE);
     int words = ct_gather_uses(gather, CT_STAGE_LEXICAL) || ct_gather_uses(gather, CT_STAGE_SPEAKER);
@@ -250,10 +249,10 @@ static int begin_late(ct_gather *gather, ct_error *error) {
 
 int ct_gather_run(ct_gather *gather, size_t capacity, ct_timings *timings, ct_error *error) {
     int is_first = gather->pool.count == 0;
-    int status = is_first ? prepare(gather, timings, error) : CT_OK;
+    int status = CT_OK;
     int64_t began = ct_clock_ns(), now;
 
-    if (!status && ct_gather_uses(gather, CT_STAGE_DENSE))
+    if (ct_gather_uses(gather, CT_STAGE_DENSE))
         status = find_dense(gather, INT64_MIN, INT64_MAX, capacity, error);
     if (!status && ct_gather_uses(gather, CT_STAGE_DENSE)) status = find_dated(gather, error);
     timings->dense_ns += (now = ct_clock_ns()) - began;

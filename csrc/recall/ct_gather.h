@@ -23,8 +23,11 @@ typedef struct ct_gather {
 
 int ct_gather_uses(const ct_gather *gather, ct_stage stage);
 
-/* Fill the pool and score it: of each stage so many candidates, and the neighbours of the best.  May be
- * called again for more.  Times of the stages are added to timings.  Free with ct_gather_free, also after a failure. */
+/* Look at the query itself: what it means and its words.  Reads nothing of what is stored. */
+int ct_gather_prepare(ct_gather *gather, ct_timings *timings, ct_error *error);
+
+/* Fill the pool and score it: of each stage so many candidates, and the neighbours of the best.  After
+ * ct_gather_prepare; may be called again for more.  Times of the stages are added to timings.  Free with ct_gather_free, also after a failure. */
 int ct_gather_run(ct_gather *gather, size_t capacity, ct_timings *timings, ct_error *error);
 
 void ct_gather_free(ct_gather *gather);

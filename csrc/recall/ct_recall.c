@@ -126,22 +126,34 @@ static int fetch(ct_gather *gather, size_t capacity, ct_result *result, ct_error
     return status;
 }
 
-int ct_recall_run(const ct_recall_parts *parts, const ct_query *query, ct_result *result,
-                  ct_error *error) {
+static int64_t in_stages(const ct_timings *timings) {
+    return timings->encode_ns + timings->dense_ns + timings->lexical_ns + timings->late_ns;
+}
+
+int ct_recall_begin(ct_recall *recall, const ct_recall_parts *parts, const ct_query *query, ct_result *result,
+                    ct_error *error) {
+    *recall = (ct_recall){.parts = *parts};
+    recall->gather = (ct_gather){.parts = &recall->parts, .query = query, .filter = &recall->filter, .fluency = 1};
+    return ct_gather_prepare(&recall->gather, &result->timings, error);
+}
+
+int ct_recall_run(ct_recall *recall, ct_result *result, ct_error *error) {
+    ct_gather *gather = &recall->gather;
+    const ct_query *query = gather->query;
+    ct_timings *timings = &result->timings;
     size_t limit = (size_t)query->limit;
     size_t capacity = limit * POOL_FACTOR > POOL_LEAST ? limit * POOL_FACTOR : POOL_LEAST;
-    int64_t began = ct_clock_ns();
-    ct_bound_filter filter = {0};
-    ct_gather gather = {.parts = parts, .query = query, .filter = &filter, .fluency = 1};
-    int status = ct_store_bind_filter(parts->store, &query->filter, &filter, error);
-    if (!status) status = ct_gather_run(&gather, capacity, &result->timings, error);
-    if (!status) status = fetch(&gather, capacity, result, error);
+    int64_t began = ct_clock_ns(), before = in_stages(timings);
+    int status = ct_store_bind_filter(recall->parts.store, &query->filter, &recall->filter, error);
+    if (!status) status = ct_gather_run(gather, capacity, timings, error);
+    if (!status) status = fetch(gather, capacity, result, error);
     if (!status && query->standing)
-        status = ct_standing_find(parts, query, &filter, &gather.tokens, result, error);
-    ct_timings *timings = &result->timings;
-    timings->fetch_ns = ct_clock_ns() - began - timings->encode_ns - timings->dense_ns -
-                        timings->lexical_ns - timings->late_ns;
-    ct_gather_free(&gather);
-    ct_bound_filter_free(&filter);
+        status = ct_standing_find(&recall->parts, query, &recall->filter, &gather->tokens, result, error);
+    timings->fetch_ns = ct_clock_ns() - began - (in_stages(timings) - before);
     return status;
+}
+
+void ct_recall_free(ct_recall *recall) {
+    ct_gather_free(&recall->gather);
+    ct_bound_filter_free(&recall->filter);
 }

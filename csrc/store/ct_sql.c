@@ -9,6 +9,9 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_BEGIN_READ] = "BEGIN",
     [CT_SQL_COMMIT] = "COMMIT",
     [CT_SQL_ROLLBACK] = "ROLLBACK",
+    [CT_SQL_SAVE] = "SAVEPOINT caller",
+    [CT_SQL_SAVE_KEEP] = "RELEASE caller",
+    [CT_SQL_SAVE_UNDO] = "ROLLBACK TO caller",
     [CT_SQL_SESSION_ID] = "SELECT id FROM session WHERE name = ?1",
     [CT_SQL_SESSION_ADD] = "INSERT INTO session(name) VALUES(?1)",
     [CT_SQL_ROLE_ID] = "SELECT id FROM role WHERE name = ?1",
@@ -33,14 +36,17 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_PENDING_NEXT] =
         "SELECT message_id, next_chunk, role.name, text FROM pending"
         " JOIN message ON message.id = message_id JOIN role ON role.id = role_id"
-        " WHERE tries < 3 ORDER BY message_id DESC LIMIT 1",
+        " WHERE tries < 3 AND message_id <= ?1 ORDER BY message_id DESC LIMIT 1",
     [CT_SQL_PENDING_ANY] = "SELECT EXISTS(SELECT 1 FROM pending"
                            " JOIN message ON message.id = message_id WHERE tries < 3)",
+    [CT_SQL_PENDING_IS] = "SELECT EXISTS(SELECT 1 FROM pending JOIN message ON message.id = message_id"
+                          " WHERE message_id = ?1 AND tries < 3)",
     [CT_SQL_PENDING_COUNT] = "SELECT count(*) FROM pending",
     [CT_SQL_AGAIN_NEXT] = "SELECT message_id, 0, role.name, text FROM again"
                           " JOIN message ON message.id = message_id JOIN role ON role.id = role_id"
                           " ORDER BY message_id DESC LIMIT 1",
     [CT_SQL_AGAIN_DONE] = "DELETE FROM again WHERE message_id = ?1",
+    [CT_SQL_PENDING_COUNT_MOST] = "SELECT count(*) FROM (SELECT 1 FROM pending WHERE tries < 3 LIMIT ?1)",
     [CT_SQL_PENDING_MOVE] = "UPDATE pending SET next_chunk = ?2 WHERE message_id = ?1 AND next_chunk < ?2",
     [CT_SQL_PENDING_DONE] = "DELETE FROM pending WHERE message_id = ?1",
     [CT_SQL_PENDING_FAILED] = "UPDATE pending SET tries = tries + 1 WHERE message_id = ?1",
@@ -152,6 +158,21 @@ int ct_sql_end(ct_connection *connection, int status, ct_error *error) {
     if (status && !sqlite3_get_autocommit(connection->db)) {
         ct_error ignored = {0};
         run_kept(connection, CT_SQL_ROLLBACK, "rolling back", &ignored);
+    }
+    return status;
+}
+
+int ct_sql_save(ct_connection *connection, ct_error *error) {
+    return run_kept(connection, CT_SQL_SAVE, "beginning a transaction", error);
+}
+
+int ct_sql_end_save(ct_connection *connection, int status, ct_error *error) {
+    if (!status) status = run_kept(connection, CT_SQL_SAVE_KEEP, "ending a savepoint", error);
+    if (status && !sqlite3_get_autocommit(connection->db)) {
+        ct_error ignored = {0};
+        if (run_kept(connection, CT_SQL_SAVE_UNDO, "rolling back", &ignored) ||
+            run_kept(connection, CT_SQL_SAVE_KEEP, "rolling back", &ignored))
+            ct_sql_end(connection, status, &ignored);
     }
     return status;
 }

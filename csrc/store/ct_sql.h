@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 
+#include "store/ct_commit_queue.h"
 #include "store/ct_store.h"
 
 /* Prepared when first used, kept for the life of the connection. */
@@ -14,6 +15,9 @@ typedef enum ct_statement {
     CT_SQL_BEGIN_READ,
     CT_SQL_COMMIT,
     CT_SQL_ROLLBACK,
+    CT_SQL_SAVE,
+    CT_SQL_SAVE_KEEP,
+    CT_SQL_SAVE_UNDO,
     CT_SQL_SESSION_ID,
     CT_SQL_SESSION_ADD,
     CT_SQL_ROLE_ID,
@@ -32,7 +36,9 @@ typedef enum ct_statement {
     CT_SQL_MESSAGE_GET,
     CT_SQL_PENDING_NEXT,
     CT_SQL_PENDING_ANY,
+    CT_SQL_PENDING_IS,
     CT_SQL_PENDING_COUNT,
+    CT_SQL_PENDING_COUNT_MOST,
     CT_SQL_PENDING_MOVE,
     CT_SQL_PENDING_DONE,
     CT_SQL_PENDING_FAILED,
@@ -92,6 +98,7 @@ struct ct_store {
     char *name; /* last part of the path, for messages */
     int32_t durability;
     int32_t busy_ms;
+    ct_commit_queue queue; /* of callers with messages; whoever leads it takes write_mutex */
     pthread_mutex_t write_mutex;
     ct_connection writer;
     ct_connection deriver;
@@ -125,6 +132,13 @@ int ct_sql_begin_read(ct_connection *connection, ct_error *error);
 
 /* Commit when status is CT_OK, otherwise roll back; gives the status of the whole. */
 int ct_sql_end(ct_connection *connection, int status, ct_error *error);
+
+/* Begin a part of the open transaction that can be taken back by itself. */
+int ct_sql_save(ct_connection *connection, ct_error *error);
+
+/* Keep that part when status is CT_OK, otherwise take it back; gives the status of the whole.  When taking
+ * it back is impossible the transaction is rolled back. */
+int ct_sql_end_save(ct_connection *connection, int status, ct_error *error);
 
 /* Id of a name in session or role; 0 when it is not there. */
 int ct_sql_find_name(ct_connection *connection, ct_statement find, const char *name, int64_t *id,

@@ -54,6 +54,7 @@ int ct_store_open(const ct_store_options *options, ct_store **out, ct_error *err
     if (status) return status;
     ct_store *store = ct_alloc_zero(sizeof *store);
     if (!store) return ct_fail_nomem(error);
+    ct_commit_queue_init(&store->queue);
     pthread_mutex_init(&store->write_mutex, NULL);
     pthread_mutex_init(&store->reader_mutex, NULL);
     pthread_cond_init(&store->reader_returned, NULL);
@@ -90,6 +91,7 @@ void ct_store_close(ct_store *store) {
     pthread_cond_destroy(&store->reader_returned);
     pthread_mutex_destroy(&store->reader_mutex);
     pthread_mutex_destroy(&store->write_mutex);
+    ct_commit_queue_destroy(&store->queue);
     ct_free(store->codes_path);
     ct_free(store->path);
     ct_free(store->name);

@@ -2,9 +2,10 @@
  *
  * Connections: one for acknowledged writes (fsync as the durability says), one for derived data
  * (embeddings; never fsynced by itself, since a lost one is made again from the backlog), and a small
- * pool of readers.  One mutex orders the two writers inside this process, so that they never spin on
- * SQLite's lock; other processes are waited for by SQLite's busy handler.  Checkpoints run on the
- * derived connection, out of the way of acknowledgements. */
+ * pool of readers.  Callers with messages queue for the first, and those who wait share the next commit.
+ * One mutex orders the two writers inside this process, so that they never spin on SQLite's lock; other
+ * processes are waited for by SQLite's busy handler.  Checkpoints run on the derived connection, out of
+ * the way of acknowledgements. */
 #ifndef CT_STORE_H
 #define CT_STORE_H
 
@@ -30,7 +31,8 @@ typedef struct ct_store_options {
 int ct_store_open(const ct_store_options *options, ct_store **out, ct_error *error);
 void ct_store_close(ct_store *store);
 
-/* All messages or none.  Sets *inserted to how many are new (a known uid is not). */
+/* All messages or none.  Sets *inserted to how many are new (a known uid is not).  Callers at the same time
+ * share a commit, and fail each for itself unless it is the commit that fails. */
 int ct_store_insert(ct_store *store, const ct_message_input *messages, size_t count, int64_t *ids,
                     size_t *inserted, ct_error *error);
 
@@ -118,9 +120,9 @@ typedef struct ct_pending {
     size_t text_bytes;
 } ct_pending;
 
-/* The newest message that waits for its embedding; CT_NOT_FOUND when none does.  Newest first, so
- * that what was just said is recallable by meaning even behind a long import. */
-int ct_store_next_pending(ct_store *store, ct_pending *out, ct_error *error);
+/* The newest message, up to the id `last`, that waits for its embedding; CT_NOT_FOUND when none does.
+ * Newest first, so that what was just said is recallable by meaning even behind a long import. */
+int ct_store_next_pending(ct_store *store, int64_t last, ct_pending *out, ct_error *error);
 void ct_pending_free(ct_pending *pending);
 
 /* What is stored of one chunk. */
@@ -157,7 +159,15 @@ int ct_store_put_derived(ct_store *store, const ct_derived *derived, ct_error *e
 /* Count one failed attempt; after three the message is passed over until the next open. */
 int ct_store_mark_failed(ct_store *store, int64_t message_id, ct_error *error);
 
+/* The id of the newest message, 0 for none. */
+int ct_store_newest(ct_store *store, int64_t *id, ct_error *error);
+
+/* Whether messages wait that are not passed over, whether this one does, how many do, counted to `most`. */
 int ct_store_has_pending(ct_store *store, int *any, ct_error *error);
+int ct_store_is_pending(ct_store *store, int64_t id, int *is, ct_error *error);
+int ct_store_count_pending_to(ct_store *store, int64_t most, int64_t *count, ct_error *error);
+
+/* How many are not embedded, those that are passed over included. */
 int ct_store_count_pending(ct_store *store, int64_t *count, ct_error *error);
 
 typedef struct ct_chunk_row {

@@ -4,11 +4,12 @@
 #include "store/ct_connection.h"
 #include "store/ct_sql.h"
 
-int ct_store_next_pending(ct_store *store, ct_pending *out, ct_error *error) {
+int ct_store_next_pending(ct_store *store, int64_t last, ct_pending *out, ct_error *error) {
     ct_connection *reader;
     int status = ct_reader_take(store, &reader, error);
     if (status) return status;
     sqlite3_stmt *statement = ct_sql_get(reader, CT_SQL_PENDING_NEXT, error);
+    if (statement) sqlite3_bind_int64(statement, 1, last);
     int code = statement ? sqlite3_step(statement) : SQLITE_ERROR;
     if (code == SQLITE_DONE) {
         sqlite3_reset(statement);
@@ -151,7 +152,8 @@ int ct_store_mark_failed(ct_store *store, int64_t message_id, ct_error *error) {
     return status;
 }
 
-static int read_one(ct_store *store, ct_statement which, int64_t *value, ct_error *error) {
+/* The number that a statement gives for `about`, where it has a parameter. */
+static int read_one(ct_store *store, ct_statement which, int64_t about, int64_t *value, ct_error *error) {
     ct_connection *reader;
     int status = ct_reader_take(store, &reader, error);
     if (status) return status;
@@ -159,6 +161,7 @@ static int read_one(ct_store *store, ct_statement which, int64_t *value, ct_erro
     if (!statement) {
         status = error->status;
     } else {
+        if (sqlite3_bind_parameter_count(statement)) sqlite3_bind_int64(statement, 1, about);
         int code = sqlite3_step(statement);
         if (code == SQLITE_ROW) *value = sqlite3_column_int64(statement, 0);
         else status = ct_sql_fail(reader, code, "reading the backlog", error);
@@ -170,13 +173,28 @@ static int read_one(ct_store *store, ct_statement which, int64_t *value, ct_erro
 
 int ct_store_has_pending(ct_store *store, int *any, ct_error *error) {
     int64_t value = 0;
-    int status = read_one(store, CT_SQL_PENDING_ANY, &value, error);
+    int status = read_one(store, CT_SQL_PENDING_ANY, 0, &value, error);
     if (!status) *any = value != 0;
     return status;
 }
 
+int ct_store_newest(ct_store *store, int64_t *id, ct_error *error) {
+    return read_one(store, CT_SQL_MESSAGE_LAST, 0, id, error);
+}
+
+int ct_store_is_pending(ct_store *store, int64_t id, int *is, ct_error *error) {
+    int64_t value = 0;
+    int status = read_one(store, CT_SQL_PENDING_IS, id, &value, error);
+    if (!status) *is = value != 0;
+    return status;
+}
+
 int ct_store_count_pending(ct_store *store, int64_t *count, ct_error *error) {
-    return read_one(store, CT_SQL_PENDING_COUNT, count, error);
+    return read_one(store, CT_SQL_PENDING_COUNT, 0, count, error);
+}
+
+int ct_store_count_pending_to(ct_store *store, int64_t most, int64_t *count, ct_error *error) {
+    return read_one(store, CT_SQL_PENDING_COUNT_MOST, most, count, error);
 }
 
 int ct_store_scan_chunks(ct_store *store, int64_t after, size_t code_bytes,

@@ -17,7 +17,17 @@ TOTAL = "categories 1 to 4, all questions"
 
 def test_latency(run_bench: RunBench, tmp_path: Path) -> None:
     found = run_bench(
-        "latency.py", "--n", 4, "--sizes", "6,20", "--cold-opens", 1, "--dir", tmp_path
+        "latency.py",
+        "--n",
+        4,
+        "--sizes",
+        "6,20",
+        "--cold-opens",
+        1,
+        "--dir",
+        tmp_path,
+        "--import",
+        30,
     )
     assert list(tmp_path.iterdir()) == [tmp_path / "results.json"], "the stores are removed"
     timings = {(row["section"], row["name"]): row for row in found["timings_ms"]}
@@ -29,10 +39,15 @@ def test_latency(run_bench: RunBench, tmp_path: Path) -> None:
         assert whole >= timings[f"recall, {size} messages", "encode the query"]["p50"]
     against = {row["to"] for row in found["ratios"]}
     assert "bare SQLite commit" in against
-    assert len(against) == 3
+    assert len(against) == 4
     figures = {(row["section"], row["name"]): row["value"] for row in found["figures"]}
     assert figures["ingest, one at a time", "found by meaning"] == 4
     assert figures["store, 20 messages", "on disk"] > 200
+    assert timings["ingest, 4 threads at once", "acknowledged"]["n"] == 16
+    assert figures["ingest, 4 threads at once", "acknowledged"] > 0
+    section = "recall under import, 30 messages into 6"
+    for name in ("idle", "meanwhile", "meanwhile, wait_ms=0"):
+        assert timings[section, f"whole call, {name}"]["n"] == 4
     memory = [value for (section, _), value in figures.items() if section == "memory, 20 messages"]
     assert memory == sorted(memory)
     assert found["configuration"]["cache"] == "off"
@@ -42,7 +57,7 @@ def test_latency(run_bench: RunBench, tmp_path: Path) -> None:
 
 def test_latency_never_times_the_cache(run_bench: RunBench, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    arguments = ("--n", 2, "--sizes", "4,12", "--cache", cache, "--cold-opens", 1)
+    arguments = ("--n", 2, "--sizes", "4,12", "--cache", cache, "--cold-opens", 1, "--import", 9)
     first, again = (run_bench("latency.py", *arguments) for _ in range(2))
     assert cache.exists()
     assert "used" in again["configuration"]["cache"]

@@ -6,7 +6,9 @@ import contextlib
 import gc
 import os
 import signal
+import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,6 +95,37 @@ def test_close_waits_for_calls_in_flight(path: Path, model: Model) -> None:
         for thread in threads:
             thread.join(30)
         assert outcomes == ["closed"] * 4
+        path.unlink()
+
+
+def test_close_during_queued_ingests(path: Path, model: Model) -> None:
+    for _ in range(5):
+        mem = cortext.open(path, model=model)
+        acknowledged: list[int] = []
+        outcomes: list[str] = []
+
+        def work(mem: cortext.Engine = mem, ids: list[int] = acknowledged, number: int = 0) -> None:
+            try:
+                while True:
+                    ids.append(mem.ingest(f"queued by {number}"))
+            except ClosedError:
+                outcomes.append("closed")  # noqa: B023
+
+        threads = [threading.Thread(target=work, kwargs={"number": n}) for n in range(6)]
+        threads.append(threading.Thread(target=mem.close))
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # so that all but one of them wait in the queue
+            for thread in threads:
+                thread.start()
+                time.sleep(0.02)
+            other.execute("ROLLBACK")
+        for thread in threads:
+            thread.join(60)
+        assert outcomes == ["closed"] * 6
+        with cortext.open(path, model=model) as again:
+            assert len(acknowledged) >= 6, "who was in the queue was served"
+            assert {again.get(id).id for id in acknowledged} == set(acknowledged)
+            assert again.stats().messages == len(acknowledged)
         path.unlink()
 
 

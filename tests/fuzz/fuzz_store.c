@@ -83,7 +83,7 @@ static void read_all(const char *path) {
     if (!ct_store_read_block(store, chunks, 2, 1, &codes, sizes, &error)) ct_free(codes);
     ct_store_read_codes(store, chunks, 3, 1, ignore_codes, &mixed, &error);
     ct_store_term_counts(store, ids, 2, counts, &total, &error);
-    if (!ct_store_next_pending(store, &pending, &error)) ct_pending_free(&pending);
+    if (!ct_store_next_pending(store, INT64_MAX, &pending, &error)) ct_pending_free(&pending);
     ct_store_stats(store, &stats, &error);
     ct_words_free(&words);
     ct_bound_filter_free(&bound);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
@@ -278,6 +279,29 @@ def test_newest_is_embedded_first(mem: Engine) -> None:
     result = mem.recall("new pet at home", limit=1, wait_ms=3000, stages=["dense"])
     assert result.pending > 0
     assert result.hits[0].id == id
+
+
+def test_a_backlog_that_takes_much_longer_is_not_waited_for(mem: Engine) -> None:
+    mem.ingest_many([{"text": f"filler {i} " * 100} for i in range(2000)])
+    while mem.stats().chunks < 3:  # until it is known how long one takes
+        time.sleep(0.01)
+    first = mem.recall("filler", wait_ms=3000)
+    id = mem.ingest("We adopted a kitten called Muffin.")
+    result = mem.recall("new pet at home", limit=1, wait_ms=3000, stages=["dense"])
+    assert first.pending > 0
+    assert result.pending > 0
+    assert result.hits[0].id == id, "the newest is waited for"
+    assert result.timings.wait < 2700
+    assert mem.recall("filler", wait_ms=3000).timings.wait < 2700
+
+
+def test_flush_waits_for_all_of_it(mem: Engine) -> None:
+    mem.ingest_many([{"text": f"filler {i} " * 20} for i in range(150)])
+    shown: list[tuple[int, int]] = []
+    assert not mem.flush(0.1, progress=lambda done, total: shown.append((done, total)))
+    assert mem.flush(progress=lambda done, total: shown.append((done, total)))
+    assert shown[-1][0] == shown[-1][1] > 0
+    assert mem.stats().pending == 0
 
 
 def test_finds_by_meaning_across_long_text(mem: Engine) -> None:
