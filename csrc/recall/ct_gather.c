@@ -163,6 +163,8 @@ static void describe(ct_gather *gather) {
     for (size_t i = 0; i < gather->pool.count; i++) {
         ct_candidate *candidate = &gather->pool.list[i];
         ct_index_message about;
+        if (candidate->is_described) continue;
+        candidate->is_described = 1;
         if (!ct_index_find(gather->parts->index, candidate->message_id, &about)) continue;
         candidate->role_id = about.role_id;
         candidate->speaker = ct_speaker_is_named(&gather->speakers, about.role_id);
@@ -249,6 +251,7 @@ static int begin_late(ct_gather *gather, ct_error *error) {
 
 int ct_gather_run(ct_gather *gather, size_t capacity, ct_timings *timings, ct_error *error) {
     int is_first = gather->pool.count == 0;
+    for (size_t i = 0; i < gather->pool.count; i++) gather->pool.list[i].is_described = 0;
     int status = CT_OK;
     int64_t began = ct_clock_ns(), now;
 

@@ -23,6 +23,7 @@ typedef struct ct_candidate {
     double score; /* at most 1 */
     int64_t passage; /* tokens before what matches best in it, the speaker's name included; -1: unknown */
     int has_context; /* late is more than own */
+    int is_described; /* what the index and the other candidates say of it is set */
     int is_read;
 } ct_candidate;
 

@@ -128,6 +128,7 @@ static double sum_terms(const ct_ranking *ranking, const int *times, double leng
 
 static int count_times(const ct_ranking *ranking, const Fts5ExtensionApi *api, Fts5Context *row,
                        int *times) {
+    size_t held = 0;
     for (size_t i = 0; i < ranking->terms; i++) {
         Fts5PhraseIter place;
         int column, offset;
@@ -138,9 +139,10 @@ static int count_times(const ct_ranking *ranking, const Fts5ExtensionApi *api, F
             times[i]++;
             api->xPhraseNext(row, &place, &column, &offset);
         }
-        if (times[i] && i < ranking->passed) return SQLITE_DONE;
+        if (times[i] && i < ranking->passed && !ranking->passed_all) return SQLITE_DONE;
+        held += times[i] && i < ranking->passed;
     }
-    return SQLITE_OK;
+    return ranking->passed && held == ranking->passed ? SQLITE_DONE : SQLITE_OK;
 }
 
 /* ---- one message --------------------------------------------------------------------------- */
@@ -161,6 +163,7 @@ static int passes(const ct_ranking *ranking, int64_t id, int *out) {
 static int rank_row(ct_ranking *ranking, const Fts5ExtensionApi *api, Fts5Context *row) {
     int times[CT_TERMS_MAX], words = 0, good = 0;
     if ((size_t)api->xPhraseCount(row) != ranking->before + ranking->terms) return SQLITE_ERROR;
+    ranking->seen++;
     int code = ranking->mean_length > 0 ? SQLITE_OK : set_weights(ranking, api, row);
     if (code == SQLITE_OK) code = count_times(ranking, api, row, times);
     if (code != SQLITE_OK) return code == SQLITE_DONE ? SQLITE_OK : code;

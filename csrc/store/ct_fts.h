@@ -22,7 +22,9 @@ typedef struct ct_ranking {
     size_t terms;
     int64_t messages[CT_TERMS_MAX]; /* that hold the term */
     size_t before;                  /* phrases of the expression that stand before the terms' own */
-    size_t passed;                  /* messages with one of so many first terms were ranked already */
+    size_t passed;                  /* messages with one of so many first terms were ranked already, */
+    int passed_all;                 /* or only those with all of them */
+    size_t seen;                    /* messages that were looked at */
     const ct_bound_filter *filter;
     sqlite3_stmt *keys; /* CT_SQL_MESSAGE_KEYS, or NULL: every message passes the filter */
     ct_lexical_hit *hits;

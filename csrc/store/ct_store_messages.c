@@ -36,12 +36,9 @@ int ct_store_get(ct_store *store, const int64_t *ids, size_t count, ct_result *r
     ct_connection *reader;
     int status = ct_reader_take(store, &reader, error);
     if (status) return status;
+    sqlite3_stmt *statement = ct_sql_get(reader, CT_SQL_MESSAGE_GET, error);
+    status = statement ? ct_sql_begin_read(reader, error) : (int)error->status;
     for (size_t i = 0; !status && i < count; i++) {
-        sqlite3_stmt *statement = ct_sql_get(reader, CT_SQL_MESSAGE_GET, error);
-        if (!statement) {
-            status = error->status;
-            break;
-        }
         sqlite3_bind_int64(statement, 1, ids[i]);
         int code = sqlite3_step(statement);
         if (code == SQLITE_ROW) status = keep_row(result, statement, error);
@@ -50,6 +47,7 @@ int ct_store_get(ct_store *store, const int64_t *ids, size_t count, ct_result *r
         else status = ct_sql_fail(reader, code, "reading a message", error);
         sqlite3_reset(statement);
     }
+    if (statement) status = ct_sql_end(reader, status, error);
     ct_reader_give(store, reader);
     return status;
 }

@@ -2,8 +2,10 @@
  *
  * While the words' lists are short together, every message in them is scored.  From a length on the
  * rare words choose: messages that hold one of them are scored, by all words; the lists of the common
- * ones are then only skipped through.  Should that not give enough, the newest of the other messages
- * fill up.  So time does not grow with the store as long as a query has a rare word. */
+ * ones are then only skipped through.  When all are common, messages that hold several of them are, the newest
+ * first, up to a number.  Should that not give enough, the newest of the other messages fill up.  So the
+ * messages that are scored do not grow with the store; the lists that are skipped through do. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -141,23 +143,23 @@ static int by_rarity(const void *a, const void *b) {
 
 /* ---- running ------------------------------------------------------------------------------- */
 
-static char *put_terms(char *end, const term *terms, size_t count) {
+static char *put_terms(char *end, const term *terms, size_t count, int all) {
     for (size_t i = 0; i < count; i++) {
-        end = stpcpy(end, i ? " OR \"" : "\"");
+        end = stpcpy(end, !i ? "\"" : all ? " AND \"" : " OR \"");
         end = stpcpy(stpcpy(end, terms[i].text), terms[i].is_start ? "\"*" : "\"");
     }
     return end;
 }
 
-/* "a" OR "b" OR ..., or with some of them required: ("a") AND ("a" OR "b" OR ...).  Terms hold letters
- * and digits only, so there is no quote to escape. */
-static char *make_expression(const term *terms, size_t count, size_t required) {
+/* "a" OR "b" OR ..., or with one or all of the first ones required: ("a" AND "b") AND ("a" OR "b" OR ...).
+ * Terms hold letters and digits only, so there is no quote to escape. */
+static char *make_expression(const term *terms, size_t count, size_t required, int all) {
     size_t size = 16;
-    for (size_t i = 0; i < count; i++) size += 2 * (strlen(terms[i].text) + 7);
+    for (size_t i = 0; i < count; i++) size += 2 * (strlen(terms[i].text) + 8);
     char *expression = ct_alloc(size), *end = expression;
     if (!expression) return NULL;
-    if (required) end = stpcpy(put_terms(stpcpy(end, "("), terms, required), ") AND (");
-    end = put_terms(end, terms, count);
+    if (required) end = stpcpy(put_terms(stpcpy(end, "("), terms, required, all), ") AND (");
+    end = put_terms(end, terms, count, 0);
     stpcpy(end, required ? ")" : "");
     return expression;
 }
@@ -211,7 +213,7 @@ static int find_bounds(search *to) {
 
 /* Score the messages that hold one of the first `rare` terms, or any term when it is 0. */
 static int rank_holding(search *to, size_t rare) {
-    char *expression = make_expression(to->terms, to->count, rare);
+    char *expression = make_expression(to->terms, to->count, rare, 0);
     if (!expression) return ct_fail_nomem(to->error);
     to->ranking.before = rare;
     int status = rank(to, expression, to->low, to->high);
@@ -221,19 +223,46 @@ static int rank_holding(search *to, size_t rare) {
     return status;
 }
 
-/* Back through time in growing steps, until there are enough.  share: entries for each id. */
-static int rank_newest(search *to, double share, double most) {
-    char *expression = make_expression(to->terms, to->count, 0);
-    if (!expression) return ct_fail_nomem(to->error);
+/* Back through time in growing steps, until so many were looked at or, with `fill`, there are enough.  share:
+ * of the ids, those that match. */
+static int rank_back(search *to, const char *expression, double share, double most, int fill) {
     int status = CT_OK;
-    double width = most / share;
+    double width = most / share, seen = (double)to->ranking.seen;
     int64_t high = to->high;
-    while (!status && high >= to->low && to->ranking.count < to->ranking.capacity) {
+    while (!status && high >= to->low &&
+           (fill ? to->ranking.count < to->ranking.capacity : (double)to->ranking.seen - seen < most)) {
         int64_t low = width < (double)(high - to->low) ? high - (int64_t)width : to->low;
         status = rank(to, expression, low, high);
         high = low - 1;
         width *= 2;
     }
+    return status;
+}
+
+/* Score the newest messages that hold a term. */
+static int rank_newest(search *to, double share, double most) {
+    char *expression = make_expression(to->terms, to->count, 0, 0);
+    if (!expression) return ct_fail_nomem(to->error);
+    int status = rank_back(to, expression, share, most, 1);
+    ct_free(expression);
+    return status;
+}
+
+/* All terms are common: score the messages that hold several, as many of the rarest as leave few enough,
+ * were they independent. */
+static int rank_joint(search *to, double most) {
+    double share = 1;
+    size_t joint = 0;
+    while (joint < to->count && share * (double)to->last > most)
+        share *= fmin((double)to->terms[joint++].messages / (double)to->last, 1);
+    if (joint < 2) return CT_OK;
+    char *expression = make_expression(to->terms, to->count, joint, 1);
+    if (!expression) return ct_fail_nomem(to->error);
+    to->ranking.before = joint;
+    int status = rank_back(to, expression, share, most, 0);
+    to->ranking.before = 0;
+    to->ranking.passed = joint;
+    to->ranking.passed_all = 1;
     ct_free(expression);
     return status;
 }
@@ -250,12 +279,12 @@ static int run(search *to, const ct_words *words) {
     for (size_t i = 0; i < to->count; i++) {
         to->ranking.messages[i] = to->terms[i].messages;
         total += (double)to->terms[i].messages;
-        if (i == 0 || total <= most) rare = i + 1;
+        if (total <= most) rare = i + 1;
     }
     to->ranking.terms = to->count;
     double share = total / (double)to->last;
     if (share * (double)(to->high - to->low + 1) <= most) return rank_holding(to, 0);
-    if (rare < to->count) status = rank_holding(to, rare);
+    status = rare ? rank_holding(to, rare) : rank_joint(to, most);
     if (!status) status = rank_newest(to, share, most);
     return status;
 }
