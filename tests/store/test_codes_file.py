@@ -42,7 +42,7 @@ def by_vector(engine: cortext.Engine) -> Answers:
 
 def wait_for(condition: Callable[[], bool]) -> None:
     """The file is written by the embedding thread, a moment after what it was told to embed."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 1200  # a guard against hanging, no measure
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
