@@ -14,7 +14,7 @@ from cortext._native.encoder import (
     Tensor,
     TokenBasis,
 )
-from cortext._native.engine import EngineHandle, MessageRow, RecallRows, StatsRow
+from cortext._native.engine import Asked, EngineHandle, MessageRow, RecallRows, StatsRow
 from cortext._native.process import (
     Sentence,
     amx_is_safe,
@@ -30,6 +30,7 @@ from cortext._native.process import (
 )
 
 __all__ = [
+    "Asked",
     "BertWeights",
     "EncoderHandle",
     "EngineHandle",

@@ -160,7 +160,12 @@ class Recall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """A snapshot of the store.  Bytes are as on disk now; `index_bytes` is memory."""
+    """A snapshot of the store.  Bytes are as on disk now; `index_bytes` is memory.
+
+    index: what recalls without a filter are answered by, "exact" or "hnsw".
+    index_built: chunks that hnswlib's graph holds; those behind it are looked at one by one.
+    index_error: why it last failed to answer, to be built or to be written; the engine did without.
+    """
 
     path: str
     messages: int
@@ -179,3 +184,6 @@ class Stats:
     simd: str
     encoder: str
     last_error: str | None = field(default=None)
+    index: str = "exact"
+    index_built: int = 0
+    index_error: str | None = None
