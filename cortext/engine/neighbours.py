@@ -92,6 +92,7 @@ class Neighbours:
     def __init__(self, handle: EngineHandle, store: str, dimension: int, index: Index) -> None:
         self._handle = handle
         self._dimension = dimension
+        self._index = index
         self._least = CROSSOVER if index == "auto" else LEAST
         path = os.path.realpath(store)
         self._file, self._record_file = Path(path + "-hnsw"), Path(path + "-hnsw.json")
@@ -111,9 +112,13 @@ class Neighbours:
         self.error: str | None = None
 
     def start(self) -> None:
-        """Answer the engine from now on; load or build if the store is large enough."""
+        """Answer the engine from now on; load or build if the store is large enough.
+
+        By "auto" at the first recall that can use it: not every process recalls.
+        """
         self._handle.set_nearby(self.find, self.failed)
-        self._consider(self._handle.count())
+        if self._index == "hnsw":
+            self._consider(self._handle.count())
 
     def stop(self) -> None:
         """End the thread: at once, but for a file that is being written or loaded."""

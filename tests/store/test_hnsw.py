@@ -663,6 +663,7 @@ def test_auto_goes_by_size(bare: Path, model: Model, monkeypatch: pytest.MonkeyP
     assert not file_of(bare).exists()
     monkeypatch.setattr(neighbours, "CROSSOVER", COUNT)
     with cortext.open(bare, model=model) as engine:
+        assert answer(engine, QUESTIONS[0])
         assert wait_for(engine).index == "hnsw"
 
 
