@@ -117,7 +117,7 @@ def ingest(
     if not skip_bad:
         check(chosen)
     work = Work(skip_bad)
-    with cortext.open(store, index="exact") as engine:
+    with cortext.open(store) as engine:
         before = engine.stats().messages
         started = time.monotonic()
         # A bar would run over what is being typed.

@@ -21,5 +21,4 @@ def open_existing(path: str) -> cortext.Engine:
     # SQLite takes an empty file for a new database and would fill it.
     if file.stat().st_size == 0:
         raise click.ClickException(f"{path} is an empty file, not a store")
-    # One question is answered by the scan before a graph would be loaded.
-    return cortext.open(path, index="exact")
+    return cortext.open(path)

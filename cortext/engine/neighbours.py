@@ -20,7 +20,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -30,15 +29,12 @@ import numpy.typing as npt
 from cortext._native import Asked, EngineHandle
 from cortext.errors import ClosedError, ForkedError, InputError
 
-__all__ = ["Index", "Neighbours", "choose"]
+__all__ = ["Index", "Neighbours", "is_wanted"]
 
 Index = Literal["exact", "hnsw", "auto"]
 
 # Chunks from which on it is built.  Below, the engine scores most of a store by its codes anyway.
-LEAST = 1000
-# The same for "auto": where the graph answers a recall's own question in half the time of the scan.
-# Measured by bench/crossover.py; see bench/README.md.
-CROSSOVER = 250_000
+_LEAST = 1000
 
 M = 16
 EF_CONSTRUCTION = 200
@@ -61,17 +57,18 @@ class _StoppedError(Exception):
     pass
 
 
-def choose(index: str) -> Index | None:
-    """Which index a store is opened with, None for the engine's own alone.
+def is_wanted(index: str) -> bool:
+    """Whether a store is opened with a graph.
+
+    "auto" is the scan, for a store of any size that was measured: at a million chunks it takes
+    2.5 ms, and the graph would take 2 GB of memory and ten minutes of a core to save two of them.
 
     Raises: InputError for an unknown name, and for "hnsw" without hnswlib.
     """
     if index not in get_args(Index):
         raise InputError(f'index is {index!r}; it must be "exact", "hnsw" or "auto"')
-    if index == "exact" or (index == "auto" and find_spec("hnswlib") is None):
-        return None
-    if index == "auto":
-        return "auto"
+    if index != "hnsw":
+        return False
     try:
         importlib.import_module("hnswlib")
     except ImportError as error:
@@ -79,7 +76,7 @@ def choose(index: str) -> Index | None:
             f'index="hnsw" needs hnswlib, which cannot be imported ({error}): '
             'pip install "cortext[hnsw]"'
         ) from None
-    return "hnsw"
+    return True
 
 
 class Neighbours:
@@ -89,11 +86,9 @@ class Neighbours:
     rather than wait.
     """
 
-    def __init__(self, handle: EngineHandle, store: str, dimension: int, index: Index) -> None:
+    def __init__(self, handle: EngineHandle, store: str, dimension: int) -> None:
         self._handle = handle
         self._dimension = dimension
-        self._index = index
-        self._least = CROSSOVER if index == "auto" else LEAST
         path = os.path.realpath(store)
         self._file, self._record_file = Path(path + "-hnsw"), Path(path + "-hnsw.json")
         self._owner = os.getpid()
@@ -112,13 +107,9 @@ class Neighbours:
         self.error: str | None = None
 
     def start(self) -> None:
-        """Answer the engine from now on; load or build if the store is large enough.
-
-        By "auto" at the first recall that can use it: not every process recalls.
-        """
+        """Answer the engine from now on; load or build if the store is large enough."""
         self._handle.set_nearby(self.find, self.failed)
-        if self._index == "hnsw":
-            self._consider(self._handle.count())
+        self._consider(self._handle.count())
 
     def stop(self) -> None:
         """End the thread: at once, but for a file that is being written or loaded."""
@@ -178,7 +169,7 @@ class Neighbours:
     def _consider(self, chunks: int) -> None:
         """Start the thread when there is enough to do."""
         behind = chunks - self._count
-        if chunks < max(self._least, self._retry) or behind < max(
+        if chunks < max(_LEAST, self._retry) or behind < max(
             1 if self._graph is None else _BEHIND, self._count // _BEHIND_PART
         ):
             return

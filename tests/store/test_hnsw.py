@@ -656,15 +656,12 @@ def test_small_stores_have_none(tmp_path: Path, model: Model) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["small.db"]
 
 
-def test_auto_goes_by_size(bare: Path, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_is_the_scan(bare: Path, model: Model, asked: list[bool]) -> None:
     with cortext.open(bare, model=model) as engine:
         assert answer(engine, QUESTIONS[0])
         assert engine.stats().index == "exact"
+    assert asked == []
     assert not file_of(bare).exists()
-    monkeypatch.setattr(neighbours, "CROSSOVER", COUNT)
-    with cortext.open(bare, model=model) as engine:
-        assert answer(engine, QUESTIONS[0])
-        assert wait_for(engine).index == "hnsw"
 
 
 def test_unknown_names_are_refused(path: Path, model: Model) -> None:
@@ -678,8 +675,6 @@ def test_without_hnswlib(bare: Path, run_python: Any) -> None:
 import sys
 sys.modules["hnswlib"] = None
 import cortext
-from cortext.engine import neighbours
-neighbours.CROSSOVER = 1
 for index in ("exact", "auto"):
     with cortext.open(sys.argv[1], index=index) as engine:
         assert engine.recall("lamp").hits and engine.stats().index == "exact"
