@@ -130,7 +130,7 @@ def measure(
         while graph.stats().index_built < size:
             if graph.stats().index_error:
                 raise click.ClickException(f"no graph: {graph.stats().index_error}")
-            time.sleep(max(POLL_SECONDS, size / 1e6))  # each look validates the whole index
+            time.sleep(max(POLL_SECONDS, size / 2e5))  # each look validates the whole index
         results.figure(section, "graph: built after", time.perf_counter() - started, "s")
         results.figure(section, "graph: built by", time.process_time() - processor, "s of a core")
         wait_for_file(path, size)

@@ -222,7 +222,7 @@ def test_a_long_message_takes_one_place(path: Path, model: Model) -> None:
     """Its chunks crowd the nearest: there are as many hits all the same."""
     with cortext.open(path, model=model, index="hnsw") as engine:
         wait_for(engine)
-        long = engine.ingest("The submarine sails to Murmansk at dawn. " * 8000)
+        long = engine.ingest("The submarine sails to Murmansk at dawn. " * 3000)
         assert engine.flush(300)
         found = answer(engine, "when does the submarine leave?")
         assert found[0][0] == long
