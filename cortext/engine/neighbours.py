@@ -60,8 +60,9 @@ class _StoppedError(Exception):
 def is_wanted(index: str) -> bool:
     """Whether a store is opened with a graph.
 
-    "auto" is the scan, for a store of any size that was measured: at a million chunks it takes
-    2.5 ms, and the graph would take 2 GB of memory and ten minutes of a core to save two of them.
+    "auto" is the scan, for a store of any size that was measured: at a million chunks it takes 4 ms,
+    the graph would take 2 GB of memory and ten minutes of a core to save three of them, and it
+    loses a third of the best where every message has a hundred near copies (bench/README.md).
 
     Raises: InputError for an unknown name, and for "hnsw" without hnswlib.
     """
