@@ -60,8 +60,8 @@ class _StoppedError(Exception):
 def is_wanted(index: str) -> bool:
     """Whether a store is opened with a graph.
 
-    "auto" is the scan, for a store of any size that was measured: at a million chunks it takes 4 ms,
-    the graph would take 2 GB of memory and ten minutes of a core to save three of them, and it
+    "auto" is the scan, for a store of any size that was measured.  At a million chunks it takes
+    4 ms; to save three of them the graph takes 2 GB of memory and ten minutes of a core, and it
     loses a third of the best where every message has a hundred near copies (bench/README.md).
 
     Raises: InputError for an unknown name, and for "hnsw" without hnswlib.
