@@ -339,6 +339,36 @@ int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, 
 
 int ct_engine_stats(ct_engine *engine, ct_stats *out, ct_error *error);
 
+/* ---- an index that is kept elsewhere ------------------------------------------------------- */
+
+/* What is asked of it for one query, and what it answers. */
+typedef struct ct_nearby {
+    const float *vector; /* [dimension], of unit length */
+    size_t dimension;
+    size_t wanted;       /* most chunks to give */
+    size_t chunks;       /* how many the engine has */
+    int64_t last_chunk;  /* the greatest id of one */
+    int64_t *chunk_ids;  /* [wanted], to be filled in any order */
+    size_t count;        /* of them, to be set */
+    int64_t known;       /* every chunk up to this id was looked at, to be set; the engine looks at the rest */
+} ct_nearby;
+
+/* 0: answered.  Anything else, or too few chunks: the engine searches by itself. */
+typedef int32_t (*ct_find_nearby)(void *state, ct_nearby *near);
+
+/* Have recalls without a filter ask `find`, on their own thread and without a lock held; NULL: no more.  Those in
+ * flight may still call it: they have ended when ct_engine_close returns. */
+void ct_engine_set_nearby(ct_engine *engine, ct_find_nearby find, void *state);
+
+/* The vectors that the codes of chunks stand for, vectors[count][dimension], of those with id > after in
+ * order of id, at most `capacity`.  *count is 0 when there are no more. */
+int ct_engine_vectors(ct_engine *engine, int64_t after, size_t capacity, int64_t *chunk_ids, float *vectors,
+                      size_t *count, ct_error *error);
+
+/* How many chunks there are up to this id, and, unless it is NULL, a hash of their ids and codes: what was made
+ * of them is still of this store when both are the same. */
+int ct_engine_mark(ct_engine *engine, int64_t through, size_t *count, uint64_t *hash, ct_error *error);
+
 /* ---- results ------------------------------------------------------------------------------- */
 
 size_t ct_result_count(const ct_result *result);

@@ -15,7 +15,7 @@ from cortext._native.encoder import (
     Tensor,
     TokenBasis,
 )
-from cortext._native.engine import EngineHandle, MessageRow, RecallRows, StatsRow
+from cortext._native.engine import Asked, EngineHandle, MessageRow, RecallRows, StatsRow
 from cortext._native.process import (
     Sentence,
     amx_is_safe,
@@ -31,6 +31,7 @@ from cortext._native.process import (
 )
 
 __all__ = [
+    "Asked",
     "BertWeights",
     "EncoderHandle",
     "EngineHandle",

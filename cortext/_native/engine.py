@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import itertools
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from cortext._native._core import ffi, lib
 from cortext._native.encoder import EncoderHandle
@@ -89,6 +95,51 @@ class StatsRow(NamedTuple):
     schema_version: int
     dimension: int
     last_error: str
+
+
+class Asked(NamedTuple):
+    """What an index that is kept elsewhere is asked: `wanted` ids near a unit vector.
+
+    chunks, last_chunk: how many the engine has, and the greatest id.
+    """
+
+    vector: npt.NDArray[np.float32]
+    wanted: int
+    chunks: int
+    last_chunk: int
+
+
+# The ids found, and the id up to which every chunk was looked at; None: the engine is to search.
+Nearby = Callable[[Asked], "tuple[npt.NDArray[np.int64], int] | None"]
+Failed = Callable[[Exception], object]
+
+# By the number that the core was given for them: a call that comes too late finds nothing.
+_nearby: dict[int, Nearby] = {}
+_numbers = itertools.count(1)
+_raised = threading.local()  # .value: what was raised below the core, in this thread
+
+
+def _keep_raised(_kind: object, value: BaseException, _trace: object) -> None:
+    _raised.value = value
+
+
+def _find_nearby(state: Any, near: Any) -> int:
+    find = _nearby.get(int(ffi.cast("intptr_t", state)))
+    if find is None:
+        return -1
+    vector = np.frombuffer(ffi.buffer(near.vector, near.dimension * 4), np.float32)
+    answer = find(Asked(vector, near.wanted, near.chunks, near.last_chunk))
+    if answer is None:
+        return -1
+    ids, near.known = answer
+    if len(ids) > near.wanted or ids.dtype != np.int64:
+        raise ValueError(f"{len(ids)} ids of {ids.dtype} for {near.wanted}")
+    near.count = len(ids)
+    ffi.memmove(near.chunk_ids, np.ascontiguousarray(ids), ids.nbytes)
+    return 0
+
+
+ffi.def_extern(name="cortext_find_nearby", error=-1, onerror=_keep_raised)(_find_nearby)
 
 
 class _Inputs:
@@ -196,9 +247,75 @@ class EngineHandle:
         error = new_error()
         check(lib.ct_engine_open(options, encoder.pointer, self._holder, error), error)
         self._pointer = self._holder[0]
+        self._number = next(_numbers)
+        self._failed: Failed | None = None
+        self._close_later = False
 
     def close(self) -> None:
+        """Wait for calls in flight and close.
+
+        By a signal handler that runs below a recall of its own thread it closes when that has
+        ended: it cannot be waited for.
+        """
+        if self._is_recalling():
+            self._close_later = True
+            return
+        self._close_later = False
         lib.ct_engine_close(self._pointer)
+        _nearby.pop(self._number, None)
+
+    def _is_recalling(self) -> bool:
+        """Whether this runs below a recall of this thread, in what the core called back."""
+        frame = sys._getframe()
+        while above := frame.f_back:
+            frame = above
+            if frame.f_code is _keep_raised.__code__:
+                return True
+            if frame.f_code is _find_nearby.__code__:  # noqa: SIM102
+                if int(ffi.cast("intptr_t", frame.f_locals["state"])) == self._number:
+                    return True
+        return False
+
+    def set_nearby(self, find: Nearby, failed: Failed) -> None:
+        """Have recalls without a filter ask `find`, on their own threads.
+
+        What it raises makes the engine search by itself: an Exception goes to `failed`, any other
+        (KeyboardInterrupt) comes out of the recall.
+        """
+        self._failed = failed
+        _nearby[self._number] = find
+        state = ffi.cast("void *", self._number)
+        lib.ct_engine_set_nearby(self._pointer, lib.cortext_find_nearby, state)
+
+    def vectors(
+        self, after: int, most: int, dimension: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+        """Ids > after of at most so many chunks, in order, and what their codes stand for."""
+        ids, vectors = np.empty(most, np.int64), np.empty((most, dimension), np.float32)
+        count, error = ffi.new("size_t *"), new_error()
+        status = lib.ct_engine_vectors(
+            self._pointer,
+            after,
+            most,
+            ffi.from_buffer("int64_t[]", ids),
+            ffi.from_buffer("float[]", vectors),
+            count,
+            error,
+        )
+        check(status, error)
+        return ids[: count[0]], vectors[: count[0]]
+
+    def count(self) -> int:
+        """How many chunks there are."""
+        count, error = ffi.new("size_t *"), new_error()
+        check(lib.ct_engine_mark(self._pointer, _OPEN_UNTIL, count, ffi.NULL, error), error)
+        return int(count[0])
+
+    def mark(self, through: int) -> tuple[int, int]:
+        """How many chunks there are up to this id, and a hash of their ids and codes."""
+        count, hashed, error = ffi.new("size_t *"), ffi.new("uint64_t *"), new_error()
+        check(lib.ct_engine_mark(self._pointer, through, count, hashed, error), error)
+        return int(count[0]), int(hashed[0])
 
     def ingest(self, messages: Iterable[NewRow]) -> list[int]:
         inputs = _Inputs()
@@ -287,7 +404,18 @@ class EngineHandle:
         query.standing = standing
         query.include_superseded = include_superseded
         out, error = _result_holder(), new_error()
-        check(lib.ct_engine_recall(self._pointer, query, out, error), error)
+        _raised.value = None
+        try:
+            status = lib.ct_engine_recall(self._pointer, query, out, error)
+        finally:
+            if self._close_later:
+                self.close()
+        raised: BaseException | None = _raised.value
+        if isinstance(raised, Exception) and self._failed is not None:
+            self._failed(raised)
+        elif raised is not None:
+            raise raised
+        check(status, error)
         return self._take(out[0])
 
     def stats(self) -> StatsRow:

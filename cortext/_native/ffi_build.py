@@ -15,6 +15,11 @@ ROOT = Path(__file__).resolve().parents[2]
 BEGIN = "/* cffi:begin */"
 END = "/* cffi:end */"
 
+# What C calls back into Python: cffi makes these functions, static ones.
+CALLBACKS = """
+extern "Python" int32_t cortext_find_nearby(void *state, ct_nearby *near);
+"""
+
 # cffi's generated wrapper is not written for -Wextra; our own sources are.
 PREAMBLE = """
 #if defined(__GNUC__)
@@ -40,5 +45,6 @@ def make() -> FFI:
     """Return the module's description; setup.py adds the sources of the core to it."""
     ffi = FFI()
     ffi.cdef(declarations((ROOT / "csrc" / "ct.h").read_text(encoding="utf-8")))
+    ffi.cdef(CALLBACKS)
     ffi.set_source("cortext._native._core", PREAMBLE)
     return ffi

@@ -165,6 +165,10 @@ class Stats:
     Bytes are as on disk now, `codes_bytes` those of the file of codes beside the store, which is
     derived; `index_bytes` is memory.  `restoring` counts messages whose codes were lost with that
     file and are being made again.
+
+    index: what recalls without a filter are answered by, "exact" or "hnsw".
+    index_built: chunks that hnswlib's graph holds; those behind it are looked at one by one.
+    index_error: why it last failed to answer, to be built or to be written; the engine did without.
     """
 
     path: str
@@ -185,3 +189,6 @@ class Stats:
     simd: str
     encoder: str
     last_error: str | None = field(default=None)
+    index: str = "exact"
+    index_built: int = 0
+    index_error: str | None = None

@@ -30,6 +30,7 @@ struct ct_engine {
     ct_index *index;
     ct_keeper *keeper;
     ct_worker *worker;
+    ct_recall_nearby nearby; /* guarded by mutex */
 };
 
 /* Begin a call.  Everything after a CT_OK is undone by leave. */
@@ -229,7 +230,10 @@ int ct_engine_messages(ct_engine *engine, const ct_filter *filter, int64_t after
 
 static int run_recall(ct_engine *engine, const ct_query *query, ct_result *result, ct_error *error) {
     int64_t started = ct_clock_ns();
-    ct_recall_parts parts = {engine->store, engine->encoder, engine->index, ct_keeper_file(engine->keeper)};
+    pthread_mutex_lock(&engine->mutex);
+    ct_recall_parts parts = {engine->store, engine->encoder, engine->index, ct_keeper_file(engine->keeper),
+                             engine->nearby};
+    pthread_mutex_unlock(&engine->mutex);
     ct_recall recall;
     /* Before the wait: behind it the model would be at the next message of the backlog. */
     int status = ct_recall_begin(&recall, &parts, query, result, error);
@@ -297,6 +301,36 @@ int ct_engine_stats(ct_engine *engine, ct_stats *out, ct_error *error) {
         ct_worker_last_error(engine->worker, stats.last_error, sizeof stats.last_error);
         *out = stats;
     }
+    leave(engine);
+    return status;
+}
+
+/* ---- an index that is kept elsewhere ------------------------------------------------------- */
+
+void ct_engine_set_nearby(ct_engine *engine, ct_find_nearby find, void *state) {
+    if (engine->owner != getpid()) return;
+    pthread_mutex_lock(&engine->mutex);
+    engine->nearby = (ct_recall_nearby){find, state};
+    pthread_mutex_unlock(&engine->mutex);
+}
+
+int ct_engine_vectors(ct_engine *engine, int64_t after, size_t capacity, int64_t *chunk_ids, float *vectors,
+                      size_t *count, ct_error *error) {
+    ct_error_clear(error);
+    int status = enter(engine, error);
+    if (status) return status;
+    status = ct_keeper_refresh(engine->keeper, error);
+    if (!status) ct_index_vectors(engine->index, after, capacity, chunk_ids, vectors, count);
+    leave(engine);
+    return status;
+}
+
+int ct_engine_mark(ct_engine *engine, int64_t through, size_t *count, uint64_t *hash, ct_error *error) {
+    ct_error_clear(error);
+    int status = enter(engine, error);
+    if (status) return status;
+    status = ct_keeper_refresh(engine->keeper, error);
+    if (!status) ct_index_mark(engine->index, through, count, hash);
     leave(engine);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "base/ct_hash.h"
 #include "index/ct_index_parts.h"
 #include "simd/ct_simd.h"
 
@@ -230,6 +231,51 @@ size_t ct_index_count(ct_index *index) {
     size_t count = index->count;
     pthread_rwlock_unlock(&index->lock);
     return count;
+}
+
+size_t ct_index_entries_through(const ct_index *index, int64_t chunk_id) {
+    size_t low = 0, high = index->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (index->blocks[middle / CT_BLOCK_ENTRIES]->chunk_id[middle % CT_BLOCK_ENTRIES] <= chunk_id) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+void ct_index_vectors(ct_index *index, int64_t after, size_t capacity, int64_t *chunk_ids, float *vectors,
+                      size_t *count) {
+    size_t dimension = (size_t)index->dimension, done = 0;
+    pthread_rwlock_rdlock(&index->lock);
+    size_t entry = ct_index_entries_through(index, after);
+    for (; done < capacity && entry < index->count; done++, entry++) {
+        const ct_block *block = ct_index_block(index, (uint32_t)entry);
+        size_t at = entry % CT_BLOCK_ENTRIES;
+        const int8_t *code = block->codes + at * index->padded;
+        chunk_ids[done] = block->chunk_id[at];
+        for (size_t d = 0; d < dimension; d++) vectors[done * dimension + d] = (float)code[d] * block->scale[at];
+    }
+    pthread_rwlock_unlock(&index->lock);
+    *count = done;
+}
+
+void ct_index_mark(ct_index *index, int64_t through, size_t *count, uint64_t *hash) {
+    uint64_t sum = 0;
+    pthread_rwlock_rdlock(&index->lock);
+    size_t entries = ct_index_entries_through(index, through);
+    pthread_rwlock_unlock(&index->lock);
+    /* Entries do not change; the list of blocks may. */
+    for (size_t first = 0; hash && first < entries; first += CT_BLOCK_ENTRIES) {
+        pthread_rwlock_rdlock(&index->lock);
+        const ct_block *block = ct_index_block(index, (uint32_t)first);
+        pthread_rwlock_unlock(&index->lock);
+        size_t some = entries - first < CT_BLOCK_ENTRIES ? entries - first : CT_BLOCK_ENTRIES;
+        sum = ct_hash(block->chunk_id, some * sizeof *block->chunk_id, sum);
+        sum = ct_hash(block->scale, some * sizeof *block->scale, sum);
+        sum = ct_hash(block->codes, some * index->padded, sum);
+    }
+    *count = entries;
+    if (hash) *hash = sum;
 }
 
 size_t ct_index_bytes(ct_index *index) {

@@ -90,6 +90,20 @@ int ct_index_score(ct_index *index, const ct_index_query *query, int64_t message
 int ct_index_search(ct_index *index, const ct_index_query *query, const ct_index_filter *filter,
                     ct_dense_hit *hits, size_t capacity, size_t *count, ct_error *error);
 
+/* The same of the chunks that something else found to be near, and of all behind the chunk `known`.  Ids
+ * that are not here or come twice are passed over.  Scores are those of ct_index_search. */
+int ct_index_search_near(ct_index *index, const ct_index_query *query, const int64_t *chunk_ids,
+                         size_t chunk_count, int64_t known, ct_dense_hit *hits, size_t capacity, size_t *count,
+                         ct_error *error);
+
+/* The vectors that codes stand for, vectors[count][dimension], of chunks with id > after in order of id;
+ * *count is 0 when there are no more. */
+void ct_index_vectors(ct_index *index, int64_t after, size_t capacity, int64_t *chunk_ids, float *vectors,
+                      size_t *count);
+
+/* How many chunks there are up to this id, and, unless it is NULL, a hash of their ids and codes. */
+void ct_index_mark(ct_index *index, int64_t through, size_t *count, uint64_t *hash);
+
 /* What the index knows of a message. */
 typedef struct ct_index_message {
     int64_t session_id;

@@ -50,6 +50,9 @@ static inline uint32_t ct_index_earlier(const ct_index *index, uint32_t entry) {
     return ct_index_block(index, entry)->earlier[entry % CT_BLOCK_ENTRIES];
 }
 
+/* How many entries are of chunks up to this id.  Under the lock. */
+size_t ct_index_entries_through(const ct_index *index, int64_t chunk_id);
+
 static inline int64_t ct_index_message_id(const ct_index *index, uint32_t entry) {
     return ct_index_block(index, entry)->message_id[entry % CT_BLOCK_ENTRIES];
 }

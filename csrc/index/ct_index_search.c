@@ -171,19 +171,20 @@ static void add(pool *to, const ct_block *block, const ct_index_filter *filter, 
     to->keys[to->count++] = (uint64_t)sum << 32 | entry;
 }
 
-/* The entries whose bits match best; filter is NULL when all pass. */
-static void scan(const ct_index *index, const ct_index_query *query, const ct_index_filter *filter, pool *to) {
+/* The entries from `from` on whose bits match best; filter is NULL when all pass. */
+static void scan(const ct_index *index, const ct_index_query *query, const ct_index_filter *filter, size_t from,
+                 pool *to) {
     const ct_kernels *kernels = ct_simd();
     uint16_t sums[CT_BLOCK_ENTRIES], least = 0;
     uint32_t places[CT_BLOCK_ENTRIES];
-    for (size_t first = 0; first < index->count; first += CT_BLOCK_ENTRIES) {
+    for (size_t first = from - from % CT_BLOCK_ENTRIES; first < index->count; first += CT_BLOCK_ENTRIES) {
         const ct_block *block = ct_index_block(index, (uint32_t)first);
         size_t entries = index->count - first < CT_BLOCK_ENTRIES ? index->count - first : CT_BLOCK_ENTRIES;
         size_t groups = (entries + CT_SCAN_GROUP - 1) / CT_SCAN_GROUP;
         kernels->scan(query->tables, index->padded / 8, block->signs, groups, sums);
         size_t over = kernels->over(sums, groups * CT_SCAN_GROUP, least, places);
         for (size_t i = 0; i < over && places[i] < entries; i++)
-            add(to, block, filter, sums[places[i]], (uint32_t)first + places[i]);
+            if (first + places[i] >= from) add(to, block, filter, sums[places[i]], (uint32_t)first + places[i]);
         if (to->count < 2 * to->wanted) continue;
         keep_largest(to);
         least = least_sum(to);
@@ -191,8 +192,8 @@ static void scan(const ct_index *index, const ct_index_query *query, const ct_in
     keep_largest(to);
 }
 
-static void take_all(const ct_index *index, const ct_index_filter *filter, pool *to) {
-    for (uint32_t entry = 0; entry < index->count; entry++)
+static void take_all(const ct_index *index, const ct_index_filter *filter, size_t from, pool *to) {
+    for (uint32_t entry = (uint32_t)from; entry < index->count; entry++)
         add(to, ct_index_block(index, entry), filter, 0, entry);
 }
 
@@ -214,10 +215,10 @@ static int take_sessions(const ct_index *index, const ct_index_filter *filter, s
 static void find(const ct_index *index, const ct_index_query *query, const ct_index_filter *filter, size_t room,
                  pool *to) {
     if (index->count <= room) {
-        take_all(index, filter, to);
+        take_all(index, filter, 0, to);
     } else if (!filter || !filter->sessions || !take_sessions(index, filter, room, to)) {
         to->count = 0;
-        scan(index, query, filter, to);
+        scan(index, query, filter, 0, to);
     }
 }
 
@@ -324,12 +325,16 @@ static int search(const ct_index *index, const ct_index_query *query, const ct_i
     return status;
 }
 
+/* Chunks to score for so many messages. */
+static size_t pool_size(const ct_index *index, size_t capacity) {
+    size_t wanted = capacity * POOL_FACTOR + POOL_LEAST;
+    return index->dimension < POOL_DIMENSIONS ? wanted * POOL_DIMENSIONS / (size_t)index->dimension : wanted;
+}
+
 int ct_index_search(ct_index *index, const ct_index_query *query, const ct_index_filter *filter,
                     ct_dense_hit *hits, size_t capacity, size_t *count, ct_error *error) {
     int status = CT_OK, enough = 0;
-    size_t wanted = capacity * POOL_FACTOR + POOL_LEAST;
-    if (index->dimension < POOL_DIMENSIONS) wanted = wanted * POOL_DIMENSIONS / (size_t)index->dimension;
-    size_t least = wanted / 2;
+    size_t wanted = pool_size(index, capacity), least = wanted / 2;
     *count = 0;
     if (capacity == 0) return CT_OK;
     pthread_rwlock_rdlock(&index->lock);
@@ -337,5 +342,55 @@ int ct_index_search(ct_index *index, const ct_index_query *query, const ct_index
         status = search(index, query, is_open(filter) ? NULL : filter, wanted, hits, capacity, count, least,
                         &enough, error);
     pthread_rwlock_unlock(&index->lock);
+    return status;
+}
+
+/* ---- what is near already ------------------------------------------------------------------ */
+
+static int by_key(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The entries of chunks among the first `end` entries, each once. */
+static void take_chunks(const ct_index *index, const int64_t *chunk_ids, size_t chunk_count, size_t end, pool *to) {
+    for (size_t i = 0; i < chunk_count; i++) {
+        size_t through = ct_index_entries_through(index, chunk_ids[i]);
+        if (through == 0 || through > end) continue;
+        uint32_t entry = (uint32_t)(through - 1);
+        if (ct_index_block(index, entry)->chunk_id[entry % CT_BLOCK_ENTRIES] == chunk_ids[i])
+            to->keys[to->count++] = entry;
+    }
+    qsort(to->keys, to->count, sizeof *to->keys, by_key);
+    size_t kept = 0;
+    for (size_t i = 0; i < to->count; i++)
+        if (i == 0 || to->keys[i] != to->keys[i - 1]) to->keys[kept++] = to->keys[i];
+    to->count = kept;
+}
+
+int ct_index_search_near(ct_index *index, const ct_index_query *query, const int64_t *chunk_ids,
+                         size_t chunk_count, int64_t known, ct_dense_hit *hits, size_t capacity, size_t *count,
+                         ct_error *error) {
+    *count = 0;
+    if (capacity == 0) return CT_OK;
+    pthread_rwlock_rdlock(&index->lock);
+    size_t end = ct_index_entries_through(index, known), tail = index->count - end, messages;
+    pool late = {.wanted = pool_size(index, capacity)};
+    size_t room = 2 * late.wanted + CT_BLOCK_ENTRIES;
+    if (room > tail) room = tail;
+    pool found = {.keys = ct_alloc((room + chunk_count) * sizeof *found.keys)};
+    ct_dense_hit *parts = ct_alloc((room + chunk_count) * sizeof *parts);
+    int status = found.keys && parts ? CT_OK : ct_fail_nomem(error);
+    if (!status) {
+        take_chunks(index, chunk_ids, chunk_count, end, &found);
+        late.keys = found.keys + found.count;
+        if (tail <= room) take_all(index, NULL, end, &late);
+        else scan(index, query, NULL, end, &late);
+        found.count += late.count;
+        *count = choose(index, query, &found, parts, hits, capacity, &messages);
+    }
+    pthread_rwlock_unlock(&index->lock);
+    ct_free(found.keys);
+    ct_free(parts);
     return status;
 }

@@ -16,6 +16,11 @@
 #define LEADERS_LEAST 32
 #define NEIGHBOURS 2
 
+/* An index that is kept elsewhere is asked for so many times more chunks, in so many turns at most, when those
+ * it gave are of too few messages: long ones are of many chunks. */
+#define NEARBY_WIDEN 4
+#define NEARBY_TURNS 2
+
 /* Candidates from each of the first times that a query names. */
 #define DATES_MAX 4
 #define DATED 50
@@ -29,6 +34,7 @@ static const double lent_words[] = {0.84, 0.6};
 #define NEAR_MOST_MS (30 * 86400000.0)
 
 void ct_gather_free(ct_gather *gather) {
+    ct_free(gather->unit);
     ct_index_query_free(&gather->vector);
     ct_query_tokens_free(&gather->tokens);
     ct_words_free(&gather->words);
@@ -45,13 +51,13 @@ int ct_gather_uses(const ct_gather *gather, ct_stage stage) {
 static int encode(ct_gather *gather, ct_error *error) {
     const ct_recall_parts *parts = gather->parts;
     const ct_query *query = gather->query;
-    float *vector = ct_alloc((size_t)ct_encoder_dimension(parts->encoder) * sizeof *vector);
-    if (!vector) return ct_fail_nomem(error);
-    int status = ct_encoder_query(parts->encoder, query->text, query->text_bytes, vector, &gather->tokens, error);
-    if (!status) status = ct_index_query_make(parts->index, vector, &gather->vector, error);
+    gather->unit = ct_alloc((size_t)ct_encoder_dimension(parts->encoder) * sizeof *gather->unit);
+    if (!gather->unit) return ct_fail_nomem(error);
+    int status =
+        ct_encoder_query(parts->encoder, query->text, query->text_bytes, gather->unit, &gather->tokens, error);
+    if (!status) status = ct_index_query_make(parts->index, gather->unit, &gather->vector, error);
     if (!status)
         status = ct_fluency_of(parts->encoder, query->text, query->text_bytes, &gather->fluency, error);
-    ct_free(vector);
     return status;
 }
 
@@ -68,6 +74,34 @@ static int split(ct_gather *gather, ct_error *error) {
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
+/* By an index that is kept elsewhere, of all there is.  *count stays 0 when it has no answer, or too few
+ * messages. */
+static int find_nearby(ct_gather *gather, ct_dense_hit *hits, size_t capacity, size_t *count, ct_error *error) {
+    const ct_recall_nearby *nearby = &gather->parts->nearby;
+    ct_nearby near = {
+        .vector = gather->unit,
+        .dimension = (size_t)ct_encoder_dimension(gather->parts->encoder),
+        .wanted = capacity + capacity / 2,
+        .chunks = ct_index_count(gather->parts->index),
+        .last_chunk = ct_index_last_chunk(gather->parts->index),
+    };
+    int status = CT_OK;
+    for (int turn = 0; !status && *count < capacity && turn < NEARBY_TURNS; turn++, near.wanted *= NEARBY_WIDEN) {
+        *count = 0;
+        if (near.wanted >= near.chunks) break;
+        near.chunk_ids = ct_alloc(near.wanted * sizeof *near.chunk_ids);
+        if (!near.chunk_ids) return ct_fail_nomem(error);
+        int answered = !nearby->find(nearby->state, &near) && near.count == near.wanted;
+        if (answered)
+            status = ct_index_search_near(gather->parts->index, &gather->vector, near.chunk_ids, near.count,
+                                          near.known, hits, capacity, count, error);
+        ct_free(near.chunk_ids);
+        if (!answered) break;
+    }
+    if (*count < capacity) *count = 0;
+    return status;
+}
+
 /* Of what passes the filter and is from a span of time. */
 static int find_dense(ct_gather *gather, int64_t since_ms, int64_t until_ms, size_t capacity, ct_error *error) {
     const ct_bound_filter *bound = gather->filter;
@@ -82,7 +116,12 @@ static int find_dense(ct_gather *gather, int64_t since_ms, int64_t until_ms, siz
     size_t count = 0;
     ct_dense_hit *hits = ct_alloc(capacity * sizeof *hits);
     if (!hits) return ct_fail_nomem(error);
-    int status = ct_index_search(gather->parts->index, &gather->vector, &filter, hits, capacity, &count, error);
+    int status = CT_OK;
+    int is_open = ct_bound_filter_is_open(bound) && since_ms == INT64_MIN && until_ms == INT64_MAX;
+    if (is_open && gather->parts->nearby.find)
+        status = find_nearby(gather, hits, capacity, &count, error);
+    if (!status && !count)
+        status = ct_index_search(gather->parts->index, &gather->vector, &filter, hits, capacity, &count, error);
     for (size_t i = 0; !status && i < count; i++) {
         ct_candidate *candidate = ct_pool_add(&gather->pool, hits[i].message_id);
         if (candidate) candidate->dense = hits[i].score;

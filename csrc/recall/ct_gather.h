@@ -11,7 +11,8 @@ typedef struct ct_gather {
     const ct_recall_parts *parts;
     const ct_query *query;
     const ct_bound_filter *filter;
-    ct_index_query vector;
+    float *unit; /* the query's vector */
+    ct_index_query vector; /* the same, for the index */
     ct_query_tokens tokens;
     ct_words words;   /* all of the query's */
     ct_words content; /* those that say something, the first of words */

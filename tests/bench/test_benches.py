@@ -66,6 +66,18 @@ def test_latency_never_times_the_cache(run_bench: RunBench, tmp_path: Path) -> N
     assert len(first["timings_ms"]) == len(again["timings_ms"])
 
 
+def test_crossover(run_bench: RunBench, tmp_path: Path) -> None:
+    arguments = ("--n", 3, "--sizes", "1000,1500", "--embedded", 30, "--dir", tmp_path)
+    found = run_bench("crossover.py", *arguments)
+    assert list(tmp_path.iterdir()) == [tmp_path / "results.json"], "the store is removed"
+    assert {(row["section"], row["name"]) for row in found["timings_ms"]} == {
+        (f"{size} chunks", name) for size in ("1,000", "1,500") for name in ("exact", "hnsw")
+    }
+    shares = [row["value"] for row in found["figures"] if "brute force" in row["name"]]
+    assert len(shares) == 4
+    assert min(shares) > 90
+
+
 @pytest.fixture
 def locomo(run_bench: RunBench) -> dict[str, dict[str, dict[str, float]]]:
     groups: dict[str, dict[str, dict[str, float]]] = run_bench(

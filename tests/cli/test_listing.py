@@ -60,6 +60,7 @@ def test_stats(run: Callable, on_terminal: Callable, store: Path) -> None:
     assert fields["last_error"] is None
     rows = dict(line.split("\t") for line in run("stats", store).stdout.splitlines())
     assert (rows["messages"], rows["model"]) == ("6", fields["model"])
-    assert rows.keys() == fields.keys() - {"last_error"}
+    assert (rows["index"], rows["index_built"]) == ("exact", "0")
+    assert rows.keys() == fields.keys() - {"last_error", "index_error"}
     _, text = on_terminal("stats", store)
     assert re.search(r"^file bytes +[\d.]+ KiB", text, re.MULTILINE)

@@ -74,6 +74,23 @@ class Searched:
         self.lib.ct_index_query_free(query)
         return [(hit.message_id, hit.score) for hit in hits[0 : count[0]]]
 
+    def near(
+        self, vector: npt.NDArray[np.float32], limit: int, chunks: Sequence[int], known: int
+    ) -> list[tuple[int, float]]:
+        query, count = self.ffi.new("ct_index_query *"), self.ffi.new("size_t *")
+        hits, ids = self.ffi.new("ct_dense_hit[]", limit), self.ffi.new("int64_t[]", list(chunks))
+        self.internals.call(
+            "ct_index_query_make", self.index, self.ffi.from_buffer("float[]", vector), query
+        )
+        try:
+            self.internals.call(
+                *("ct_index_search_near", self.index, query, ids, len(ids), known),
+                *(hits, limit, count),
+            )
+        finally:
+            self.lib.ct_index_query_free(query)
+        return [(hit.message_id, hit.score) for hit in hits[0 : count[0]]]
+
     def oracle(
         self, vector: npt.NDArray[np.float32], limit: int, passing: npt.NDArray[np.bool_]
     ) -> list[tuple[int, float]]:
@@ -211,3 +228,96 @@ def test_memory_runs_out(internals: Any, large: tuple[npt.NDArray[np.float32], l
             failed += 1
     internals.lib.ct_fault_allocation(0)
     assert failed >= 5
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    count=st.integers(1, 300),
+    limit=st.integers(1, 40),
+    known=st.integers(-5, 310),
+)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_near_is_what_was_found_and_all_behind_it(
+    internals: Any, seed: int, count: int, limit: int, known: int
+) -> None:
+    """Chunks given twice, unknown ones and such as are looked at anyway change nothing."""
+    dice = np.random.default_rng(seed)
+    vectors = unit(dice.standard_normal((count, DIMENSION)))
+    messages = dice.integers(1, count + 1, count)
+    index = Searched(internals, vectors, [Row(int(m), 1, 1, 0) for m in messages])
+    vector = unit(dice.standard_normal(DIMENSION))
+    chunks = [int(c) for c in dice.integers(-3, count + 20, dice.integers(0, 2 * count))]
+    passing = np.array([c in chunks or c > known for c in range(1, count + 1)])
+    found = index.near(vector, limit, chunks, known)
+    assert_same(found, index.oracle(vector, limit, passing))
+
+
+@pytest.mark.parametrize("known", [0, 5, 4_096, 11_111, 29_990, 30_000])
+def test_near_in_a_large_index(
+    internals: Any, large: tuple[npt.NDArray[np.float32], list[Row]], known: int
+) -> None:
+    """With the best up to `known` given, it is as good as a search; the rest is scanned by bits."""
+    vectors, rows = large
+    index, dice = Searched(internals, vectors, rows), np.random.default_rng(8)
+    lost = total = 0
+    for _ in range(10):
+        noise = unit(dice.standard_normal(DIMENSION))
+        vector = unit(vectors[dice.integers(0, 30_000)] + 0.6 * noise)
+        scores = index.codes[:known] @ vector
+        chunks = [int(c) + 1 for c in np.argsort(-scores)[:3000]]
+        wanted = index.oracle(vector, 10, np.ones(30_000, bool))
+        found = index.near(vector, 10, chunks, known)
+        worst = wanted[-1][1] - 2e-3
+        lost += 10 - len(found) + sum(score < worst for _, score in found)
+        total += 10
+    assert lost <= total // 50
+
+
+def test_vectors_and_mark(internals: Any, large: tuple[npt.NDArray[np.float32], list[Row]]) -> None:
+    vectors, rows = large
+    index = Searched(internals, vectors, rows)
+    ids, count = internals.ffi.new("int64_t[]", 7), internals.ffi.new("size_t *")
+    room = np.empty((7, DIMENSION), np.float32)
+    hashed, marks = internals.ffi.new("uint64_t *"), []
+    for after, some in ((0, 7), (4_093, 7), (29_996, 4), (30_000, 0), (10**9, 0), (-4, 7)):
+        buffer = internals.ffi.from_buffer("float[]", room)
+        internals.lib.ct_index_vectors(index.index, after, 7, ids, buffer, count)
+        assert count[0] == some
+        first = max(after, 0)
+        assert list(ids[0:some]) == list(range(first + 1, first + some + 1))
+        assert np.allclose(room[:some], index.codes[first : first + some], atol=1e-7)
+    for through in (0, 1, 4_095, 4_096, 4_097, 29_999, 30_000):
+        internals.lib.ct_index_mark(index.index, through, count, hashed)
+        assert count[0] == through
+        marks.append(hashed[0])
+    assert len(set(marks)) == len(marks)
+    internals.lib.ct_index_mark(index.index, 10**9, count, hashed)
+    assert (count[0], hashed[0]) == (30_000, marks[-1])
+    vectors = vectors.copy()
+    vectors[4_000] *= -1
+    other = Searched(internals, vectors, rows)
+    for through, mark in ((4_000, False), (4_001, True), (30_000, True)):
+        internals.lib.ct_index_mark(index.index, through, count, hashed)
+        ours = hashed[0]
+        internals.lib.ct_index_mark(other.index, through, count, hashed)
+        assert (ours != hashed[0]) == mark
+
+
+def test_memory_runs_out_near(
+    internals: Any, large: tuple[npt.NDArray[np.float32], list[Row]]
+) -> None:
+    vectors, rows = large
+    index = Searched(internals, vectors, rows)
+    wanted = index.near(vectors[0], 5, [1, 2, 3], 20_000)
+    failed = 0
+    for n in range(1, 10):
+        internals.lib.ct_fault_allocation(n)
+        try:
+            assert index.near(vectors[0], 5, [1, 2, 3], 20_000) == wanted
+        except internals.error as error:
+            assert error.status == 1  # noqa: PT017
+            failed += 1
+    internals.lib.ct_fault_allocation(0)
+    assert failed >= 4

@@ -41,6 +41,7 @@ PYTHON_OWNERS = {
     "huggingface_hub": "models",
     "click": "cli",
     "rich": "cli",
+    "hnswlib": "engine",
 }
 C_OWNERS = {"sqlite3.h": {"store"}, "llama.h": {"encoder"}, "Python.h": set()}
 

@@ -8,6 +8,7 @@ import re
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,16 +46,34 @@ def notice() -> dict[str, dict[str, dict[str, str]]]:
     return parts
 
 
+# Extras for users; the others are for working on the project.
+EXTRAS = ("hnsw",)
+
+
+def ranges(requirements: list[str]) -> dict[str, str]:
+    """Return name -> version range."""
+    pairs = (re.fullmatch(r"([\w.-]+)([^;]*)(;.*)?", text) for text in requirements)
+    return {normal(pair[1]): pair[2].strip() for pair in pairs if pair}
+
+
+def project() -> dict[str, Any]:
+    table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return dict(table["project"])
+
+
 def declared() -> dict[str, str]:
     """Return name -> version range of the runtime dependencies in pyproject.toml."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    pairs = (re.fullmatch(r"([\w.-]+)([^;]*)(;.*)?", text) for text in project["dependencies"])
-    return {normal(pair[1]): pair[2].strip() for pair in pairs if pair}
+    return ranges(project()["dependencies"])
 
 
 def test_every_item_says_all_there_is_to_say() -> None:
     parts = notice()
-    assert set(parts) == {"Bundled", "Runtime dependencies", "Linked system libraries"}
+    assert set(parts) == {
+        "Bundled",
+        "Runtime dependencies",
+        "Optional dependencies",
+        "Linked system libraries",
+    }
     for items in parts.values():
         for name, fields in items.items():
             assert fields.keys() >= FIELDS, name
@@ -64,6 +83,12 @@ def test_every_item_says_all_there_is_to_say() -> None:
 def test_dependencies_are_those_of_pyproject() -> None:
     listed = notice()["Runtime dependencies"]
     assert {normal(name): fields["Version"] for name, fields in listed.items()} == declared()
+
+
+def test_optional_dependencies_are_those_of_pyproject() -> None:
+    listed = notice()["Optional dependencies"]
+    wanted = [text for extra in EXTRAS for text in project()["optional-dependencies"][extra]]
+    assert {normal(name): fields["Version"] for name, fields in listed.items()} == ranges(wanted)
 
 
 def test_dependencies_are_those_of_the_installed_package() -> None:

@@ -1,0 +1,187 @@
+"""From which size on hnswlib is worth having: both indexes on the same store, question by question.
+
+    python bench/crossover.py --sizes 10000,100000 --json crossover.json
+
+The first `--embedded` messages go through the engine; beyond them the store is filled with noisy
+copies of their vectors (support/copies.py).  Timings are the dense part of recalls by vectors
+alone, 10 hits each, for which the engine hands over 150 candidates.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+
+# One thread each: BLAS would take every core.  It reads this when numpy is loaded.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+
+import click
+import psutil
+from latency import parse_sizes
+from rich.console import Console
+from support import copies, environment, report, text
+from support.results import Results
+
+import cortext
+from cortext import models
+
+K = 10
+LEAST = 1000
+POLL_SECONDS = 0.05
+MEGABYTE = 1e6
+
+
+@click.command(help=__doc__, context_settings={"show_default": True})
+@click.option("--n", type=click.IntRange(2), default=200, help="Questions a size.")
+@click.option("--sizes", callback=parse_sizes, default="10000,100000", help="Chunks in the store.")
+@click.option(
+    "--embedded", type=click.IntRange(1), default=10_000, help="Of them embedded by the model."
+)
+@click.option("--seed", default=1, help="Of the made-up text and the noise.")
+@click.option(
+    "--cache", type=click.Path(dir_okay=False), help="Embedding cache for the first messages."
+)
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    help="Where the store is made and removed.  Default: the temporary one.",
+)
+@click.option("--json", "json_path", metavar="PATH|-", help="Write the results as JSON.")
+def main(
+    n: int,
+    sizes: list[int],
+    embedded: int,
+    seed: int,
+    cache: str | None,
+    folder: Path | None,
+    json_path: str | None,
+) -> None:
+    if sizes[0] < LEAST:
+        raise click.BadParameter(f"a graph is made from {LEAST:,} chunks on", param_hint="--sizes")
+    console = report.tables(json_path)
+    about = environment.describe()
+    model = models.load(cache=cache)
+    configuration = {
+        "n": n,
+        "sizes": sizes,
+        "embedded": embedded,
+        "noise": copies.NOISE,
+        "seed": seed,
+        "model": model.spec.name,
+    }
+    report.header(console, about, configuration)
+    results = Results()
+    questions = list(islice(text.questions(seed=seed), n))
+    with tempfile.TemporaryDirectory(dir=folder, prefix="cortext-bench-") as scratch:
+        path, stored = Path(scratch) / "store.db", 0
+        for size in sizes:
+            console.print(f"store of {size:,} chunks")
+            stored = grow(path, model, stored, size, embedded, seed)
+            measure(path, model, questions, size, results, console)
+    results.show(console)
+    document = {
+        "bench": "crossover",
+        **about,
+        "configuration": configuration,
+        "input": "English from a seeded grammar of 20 topics, one to three sentences a message; "
+        "noisy copies of their vectors; questions of the same grammar",
+        **results.document(),
+    }
+    report.write_json(json_path, document)
+
+
+def grow(path: Path, model: models.Model, stored: int, size: int, embedded: int, seed: int) -> int:
+    """Embed what is to be embedded, copy the rest."""
+    wanted = min(size, embedded)
+    if wanted > stored:
+        with cortext.open(path, model=model, durability="normal", index="exact") as engine:
+            texts = islice(text.stream(seed=seed), stored, wanted)
+            engine.ingest_many({"text": each} for each in texts)
+            if not engine.flush():
+                raise click.ClickException(f"embedding failed: {engine.stats().last_error}")
+        stored = wanted
+    if size > stored:
+        copies.add_copies(path, size - stored, seed + size)
+    return size
+
+
+def measure(
+    path: Path,
+    model: models.Model,
+    questions: list[str],
+    size: int,
+    results: Results,
+    console: Console,
+) -> None:
+    section = f"{size:,} chunks"
+    nearest = copies.best_chunks(path, model.embed(questions, query=True), K)
+    with ExitStack() as stack:
+        exact = stack.enter_context(cortext.open(path, model=model, index="exact"))
+        dense(exact, questions[0])
+        resident = psutil.Process().memory_info().rss
+        started, processor = time.perf_counter(), time.process_time()
+        graph = stack.enter_context(cortext.open(path, model=model, index="hnsw"))
+        while graph.stats().index_built < size:
+            if graph.stats().index_error:
+                raise click.ClickException(f"no graph: {graph.stats().index_error}")
+            time.sleep(max(POLL_SECONDS, size / 2e5))  # each look validates the whole index
+        results.figure(section, "graph: built after", time.perf_counter() - started, "s")
+        results.figure(section, "graph: built by", time.process_time() - processor, "s of a core")
+        wait_for_file(path, size)
+        console.print(f"  graph of {graph.stats().index_built:,} chunks")
+        grown = psutil.Process().memory_info().rss - resident
+        results.figure(section, "second engine and graph", grown / MEGABYTE, "MB resident")
+        on_disk = path.with_name(path.name + "-hnsw").stat().st_size
+        results.figure(section, "graph: on disk", on_disk / MEGABYTE, "MB")
+        compare(section, {"exact": exact, "hnsw": graph}, questions, nearest, results)
+
+
+def wait_for_file(path: Path, size: int) -> None:
+    """It is written right after the last chunk is added, and its record after it."""
+    record = path.with_name(path.name + "-hnsw.json")
+    while not record.exists() or json.loads(record.read_bytes())["count"] < size:
+        time.sleep(POLL_SECONDS)
+
+
+def compare(
+    section: str,
+    engines: dict[str, cortext.Engine],
+    questions: list[str],
+    nearest: list[set[int]],
+    results: Results,
+) -> None:
+    """In turns, changing places every time."""
+    times: dict[str, list[float]] = {name: [] for name in engines}
+    found = dict.fromkeys(engines, 0)
+    names = list(engines)
+    for question, best in zip(questions, nearest, strict=True):
+        names.reverse()
+        for name in names:
+            answer = dense(engines[name], question)
+            times[name].append(answer.timings.dense / 1000)
+            found[name] += len(best & {hit.id for hit in answer})
+    for name in engines:
+        results.time(section, name, times[name])
+    results.compare(section, "hnsw", "exact")
+    for name in engines:
+        share = 100 * found[name] / (K * len(questions))
+        results.figure(section, f"{name}: of the best {K} by brute force", share, "%")
+    for name, engine in engines.items():
+        if error := engine.stats().index_error:
+            raise click.ClickException(f"{name}: {error}")
+
+
+def dense(engine: cortext.Engine, question: str) -> cortext.Recall:
+    return engine.recall(
+        question, limit=K, stages=("dense",), collapse=False, attach=False, standing_limit=0
+    )
+
+
+if __name__ == "__main__":
+    main()
