@@ -198,7 +198,7 @@ def test_new_messages_are_found_at_once(path: Path, model: Model, asked: list[bo
         wait_for(engine)
         id = engine.ingest("The submarine sails to Murmansk at dawn.")
         assert engine.flush()
-        assert answer(engine, "when does the submarine leave?")[0][0] == id
+        assert answer(engine, "when does the submarine sail to Murmansk?")[0][0] == id
         assert engine.stats().index_built == COUNT
     assert asked == [True]
 
@@ -224,12 +224,12 @@ def test_a_long_message_takes_one_place(path: Path, model: Model) -> None:
         wait_for(engine)
         long = engine.ingest("The submarine sails to Murmansk at dawn. " * 3000)
         assert engine.flush(300)
-        found = answer(engine, "when does the submarine leave?")
+        found = answer(engine, "when does the submarine sail to Murmansk?")
         assert found[0][0] == long
         assert len({id for id, _ in found}) == 20
         wanted = found
     with cortext.open(path, model=model, index="exact") as engine:
-        assert answer(engine, "when does the submarine leave?") == wanted
+        assert answer(engine, "when does the submarine sail to Murmansk?") == wanted
 
 
 # ---- the file ----------------------------------------------------------------------------------
