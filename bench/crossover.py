@@ -22,9 +22,9 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 import click
 import psutil
-from support.options import parse_sizes
 from rich.console import Console
 from support import copies, environment, report, text
+from support.options import parse_sizes
 from support.results import Results
 
 import cortext
