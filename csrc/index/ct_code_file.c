@@ -126,6 +126,19 @@ int64_t ct_code_file_bytes(const ct_block *block, size_t padded, size_t words) {
     return (int64_t)(ct_block_data_bytes(padded) + block->token_end[CT_BLOCK_ENTRIES - 1] * words * sizeof(uint64_t));
 }
 
+/* A new file's name is on disk when its folder is. */
+static int sync_folder(const ct_code_file *file, ct_error *error) {
+    const char *slash = strrchr(file->path, '/');
+    char *folder = slash ? ct_copy(file->path, (size_t)(slash - file->path) + 1) : ct_copy(".", 1);
+    if (!folder) return ct_fail_nomem(error);
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), status = CT_OK;
+    if (descriptor < 0 || fsync(descriptor))
+        status = ct_fail(error, CT_IO, "cannot sync %s: %s", folder, strerror(errno));
+    if (descriptor >= 0) close(descriptor);
+    ct_free(folder);
+    return status;
+}
+
 int ct_code_file_write(ct_code_file *file, int64_t start, const ct_block *block, size_t padded,
                        const ct_token_codes *tokens, uint64_t *hash, ct_error *error) {
     int descriptor;
@@ -136,6 +149,7 @@ int ct_code_file_write(ct_code_file *file, int64_t start, const ct_block *block,
     if (!status) status = write_all(file, descriptor, tokens->codes, token_bytes, start + (int64_t)bytes, error);
     if (!status && fdatasync(descriptor))
         status = ct_fail(error, CT_IO, "cannot write %s: %s", file->path, strerror(errno));
+    if (!status && start == 0) status = sync_folder(file, error);
     if (!status) *hash = hash_block(block, padded);
     return status;
 }

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CSRC = ROOT / "csrc"
 FOLDERS = ("base", "simd", "text", "directive", "store", "index")
 HEADERS = (
+    "base/ct_hash.h",
     "ct.h",
     "directive/ct_directive.h",
     "index/ct_block.h",
