@@ -1,4 +1,4 @@
-"""XXH64, by which damage to the file of codes is noticed, against values of its authors' library."""
+"""XXH64, by which damage to the file of codes is noticed: values of its authors' library."""
 
 from __future__ import annotations
 
