@@ -20,6 +20,13 @@
  * twenty hits are as good as with 30 or with all entries read. */
 #define SCORED_FACTOR 12
 
+/* Entries of word lists that are read at all, if only to be skipped.  Beyond that the commonest words of a query
+ * count for nothing, and of a list that is longer by itself the newest part is read. */
+#define READ_MOST 100000.0
+
+/* A step back through time is at most so many times the one before. */
+#define STEP 8
+
 /* Git shows seven digits of a hash; fewer would match by chance. */
 #define START_BYTES 7
 
@@ -223,18 +230,21 @@ static int rank_holding(search *to, size_t rare) {
     return status;
 }
 
-/* Back through time in growing steps, until so many were looked at or, with `fill`, there are enough.  share:
- * of the ids, those that match. */
+/* Back through time, until so many were looked at or, with `fill`, there are enough.  share: of the ids, at
+ * most those that match; how many do is seen on the way. */
 static int rank_back(search *to, const char *expression, double share, double most, int fill) {
     int status = CT_OK;
-    double width = most / share, seen = (double)to->ranking.seen;
+    double width = most / share;
+    size_t before = to->ranking.seen;
     int64_t high = to->high;
-    while (!status && high >= to->low &&
-           (fill ? to->ranking.count < to->ranking.capacity : (double)to->ranking.seen - seen < most)) {
+    while (!status && high >= to->low) {
+        double seen = (double)(to->ranking.seen - before), left = most - seen;
+        if (fill ? to->ranking.count >= to->ranking.capacity : left <= 0) break;
+        if (high < to->high)
+            width = fmin(STEP * width, fill || seen <= 0 ? INFINITY : left * (double)(to->high - high) / seen);
         int64_t low = width < (double)(high - to->low) ? high - (int64_t)width : to->low;
         status = rank(to, expression, low, high);
         high = low - 1;
-        width *= 2;
     }
     return status;
 }
@@ -259,12 +269,23 @@ static int rank_joint(search *to, double most) {
     char *expression = make_expression(to->terms, to->count, joint, 1);
     if (!expression) return ct_fail_nomem(to->error);
     to->ranking.before = joint;
-    int status = rank_back(to, expression, share, most, 0);
+    /* They may as well always come together. */
+    int status = rank_back(to, expression, (double)to->terms[0].messages / (double)to->last, most, 0);
     to->ranking.before = 0;
     to->ranking.passed = joint;
     to->ranking.passed_all = 1;
     ct_free(expression);
     return status;
+}
+
+/* Leave out what would take too long to read. */
+static void limit_reading(search *to) {
+    double part = (double)(to->high - to->low + 1) / (double)to->last, read = 0;
+    size_t kept = 0;
+    while (kept < to->count && (!kept || read + part * (double)to->terms[kept].messages <= READ_MOST))
+        read += part * (double)to->terms[kept++].messages;
+    to->count = kept;
+    if (read > READ_MOST) to->low = to->high - (int64_t)((double)(to->high - to->low) * READ_MOST / read);
 }
 
 static int run(search *to, const ct_words *words) {
@@ -274,6 +295,7 @@ static int run(search *to, const ct_words *words) {
     if (status || to->count == 0 || to->low > to->high) return status;
     qsort(to->terms, to->count, sizeof *to->terms, by_rarity);
     if (to->count > CT_TERMS_MAX) to->count = CT_TERMS_MAX;
+    limit_reading(to);
     double total = 0, most = (double)to->ranking.capacity * SCORED_FACTOR;
     size_t rare = 0;
     for (size_t i = 0; i < to->count; i++) {
