@@ -8,6 +8,9 @@
 
 #define ALIGNMENT 64
 
+/* With 384 dimensions a block takes nearly one. */
+#define LARGE_PAGE ((size_t)2 << 20)
+
 void *ct_block_data(const ct_block *block) { return block->chunk_id; }
 
 size_t ct_block_data_bytes(size_t padded) {
@@ -26,11 +29,13 @@ static void *take(unsigned char **at, size_t bytes) {
     return taken;
 }
 
-ct_block *ct_block_new(size_t padded) {
+ct_block *ct_block_new(size_t padded, int will_be_full) {
     ct_block *block = ct_alloc_zero(sizeof *block);
     if (!block) return NULL;
     /* Not zeroed: that costs as much as reading it from a file. */
-    block->memory = ct_alloc(ct_block_bytes(padded) - sizeof *block);
+    size_t bytes = ct_block_bytes(padded) - sizeof *block;
+    if (will_be_full) bytes = (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    block->memory = will_be_full ? ct_alloc_large(bytes) : ct_alloc(bytes);
     if (!block->memory) {
         ct_free(block);
         return NULL;

@@ -32,8 +32,9 @@ typedef struct ct_block {
     int64_t tokens_at; /* where in the file the codes of all tokens begin; -1: they are in the store */
 } ct_block;
 
-/* padded: of a code, as ct_simd_padded gives.  NULL when memory is short. */
-ct_block *ct_block_new(size_t padded);
+/* padded: of a code, as ct_simd_padded gives.  will_be_full: all of it is written at once, so that it may take
+ * large pages.  NULL when memory is short. */
+ct_block *ct_block_new(size_t padded, int will_be_full);
 void ct_block_free(ct_block *block);
 
 /* What a file holds of a full block. */

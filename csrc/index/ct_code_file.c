@@ -159,7 +159,7 @@ int ct_code_file_read(ct_code_file *file, int64_t start, size_t padded, uint64_t
     int descriptor;
     int status = open_it(file, 0, &descriptor, error);
     if (status) return status;
-    ct_block *block = ct_block_new(padded);
+    ct_block *block = ct_block_new(padded, 1);
     if (!block) return ct_fail_nomem(error);
     status = read_all(file, descriptor, ct_block_data(block), ct_block_data_bytes(padded), start, error);
     if (!status && hash_block(block, padded) != hash) status = CT_NOT_FOUND;

@@ -98,7 +98,7 @@ static int append_block(ct_index *index, ct_block *block) {
         index->blocks = blocks;
         index->block_capacity = capacity;
     }
-    if (!block && !(block = ct_block_new(index->padded))) return -1;
+    if (!block && !(block = ct_block_new(index->padded, 0))) return -1;
     index->blocks[index->block_count++] = block;
     return 0;
 }
