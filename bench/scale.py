@@ -202,6 +202,7 @@ class Run:
         plain, in_session, of_role, in_time = self.questions
         middle = size // 2
         first, end = (growth.FIRST_TIME + growth.MINUTE * (size * x // 20) for x in (9, 11))
+        probes.read_files(path)
         with self.open(path) as engine:
             ask = engine.recall
             session = f"session {middle // growth.SESSION_MESSAGES}"

@@ -33,6 +33,7 @@ __all__ = [
     "ingest",
     "ingest_at_once",
     "new_message",
+    "read_files",
     "recall",
     "recall_under_import",
     "resident",
@@ -375,6 +376,14 @@ def files_on_disk(path: Path) -> dict[str, Path]:
     """The store's files: "store" is the one that was named, others go by what follows its name."""
     beside = sorted(path.parent.glob(f"{glob.escape(path.name)}-*"))
     return {"store": path, **{file.name.removeprefix(path.name): file for file in beside}}
+
+
+def read_files(path: Path) -> None:
+    """Have the system hold a closed store's files in memory, as it does while they are in use."""
+    for file in files_on_disk(path).values():
+        with file.open("rb", buffering=0) as stream:
+            while stream.read(1 << 20):
+                pass
 
 
 def size_on_disk(path: Path, messages: int, text_bytes: int, results: Results) -> None:
