@@ -92,7 +92,7 @@ int ct_keeper_open(ct_store *store, const ct_encoder *encoder, ct_index *index, 
     keeper->code_words = (size_t)ct_encoder_code_bits(encoder) / 64;
     ct_block_rows rows = {0};
     int status = ct_code_file_open(ct_store_codes_path(store), &keeper->file, error);
-    if (!status) status = ct_store_get_blocks(store, 0, &rows, error);
+    if (!status) status = ct_store_get_blocks(store, INT64_MIN, &rows, error);
     if (!status) status = load_blocks(keeper, &rows, error);
     if (!status) status = load_from_store(keeper, SIZE_MAX, error);
     if (!status && rows.count) keeper->known = rows.list[rows.count - 1].place + 1;

@@ -163,10 +163,13 @@ int ct_code_file_read(ct_code_file *file, int64_t start, size_t padded, uint64_t
     if (!block) return ct_fail_nomem(error);
     status = read_all(file, descriptor, ct_block_data(block), ct_block_data_bytes(padded), start, error);
     if (!status && hash_block(block, padded) != hash) status = CT_NOT_FOUND;
+    if (status) {
+        ct_block_free(block);
+        return status;
+    }
     block->tokens_at = start + (int64_t)ct_block_data_bytes(padded);
-    if (status) ct_block_free(block);
-    else *out = block;
-    return status;
+    *out = block;
+    return CT_OK;
 }
 
 int ct_code_file_tokens(ct_code_file *file, const ct_chunk_place *place, size_t words, uint64_t *codes,

@@ -189,7 +189,7 @@ int ct_index_add_block(ct_index *index, ct_block *block, ct_error *error) {
 
 ct_block *ct_index_full_block(ct_index *index, size_t place) {
     pthread_rwlock_rdlock(&index->lock);
-    ct_block *block = (place + 1) * CT_BLOCK_ENTRIES <= index->count ? index->blocks[place] : NULL;
+    ct_block *block = place < index->count / CT_BLOCK_ENTRIES ? index->blocks[place] : NULL;
     pthread_rwlock_unlock(&index->lock);
     return block;
 }

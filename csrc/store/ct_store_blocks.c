@@ -6,7 +6,16 @@
 
 const char *ct_store_codes_path(const ct_store *store) { return store->codes_path; }
 
-static int add_row(ct_block_rows *to, sqlite3_stmt *statement, ct_error *error) {
+/* Sums of what is in range cannot overflow. */
+#define LARGEST ((int64_t)1 << 50)
+
+static int is_in_range(int64_t value) { return value >= 0 && value < LARGEST; }
+
+static int add_row(ct_block_rows *to, const ct_connection *reader, sqlite3_stmt *statement, ct_error *error) {
+    if (!is_in_range(sqlite3_column_int64(statement, 0)) || !is_in_range(sqlite3_column_int64(statement, 1)) ||
+        !is_in_range(sqlite3_column_int64(statement, 2)))
+        return ct_fail(error, CT_CORRUPT, "%s is damaged: block %lld of its codes is nowhere", reader->file,
+                       (long long)sqlite3_column_int64(statement, 0));
     if (to->count == to->capacity) {
         size_t capacity = to->capacity ? 2 * to->capacity : 64;
         ct_block_row *grown = ct_realloc(to->list, capacity * sizeof *grown);
@@ -31,7 +40,7 @@ int ct_store_get_blocks(ct_store *store, int64_t from, ct_block_rows *out, ct_er
     sqlite3_stmt *statement = ct_sql_get(reader, CT_SQL_BLOCK_LIST, error);
     if (statement) sqlite3_bind_int64(statement, 1, from);
     else status = error->status;
-    while (!status && (code = sqlite3_step(statement)) == SQLITE_ROW) status = add_row(out, statement, error);
+    while (!status && (code = sqlite3_step(statement)) == SQLITE_ROW) status = add_row(out, reader, statement, error);
     if (!status && code != SQLITE_DONE) status = ct_sql_fail(reader, code, "reading where codes are", error);
     if (statement) sqlite3_reset(statement);
     ct_reader_give(store, reader);
