@@ -172,16 +172,19 @@ int ct_code_file_read(ct_code_file *file, int64_t start, size_t padded, uint64_t
     return CT_OK;
 }
 
-int ct_code_file_tokens(ct_code_file *file, const ct_chunk_place *place, size_t words, uint64_t *codes,
-                        ct_error *error) {
+int ct_code_file_tokens(ct_code_file *file, const ct_chunk_place *first, const ct_chunk_place *last, size_t words,
+                        uint64_t *codes, ct_error *error) {
     int descriptor;
-    size_t count = (place->end - place->begin) * words;
-    if (!count) return CT_OK;
     int status = open_it(file, 0, &descriptor, error);
     if (!status)
-        status = read_all(file, descriptor, codes, count * sizeof *codes,
-                          place->at + (int64_t)(place->begin * words * sizeof *codes), error);
-    if (!status && hash_tokens(codes, count, place->chunk_id) != place->hash) status = CT_NOT_FOUND;
-    if (status == CT_NOT_FOUND) atomic_store(&file->damaged, place->block);
+        status = read_all(file, descriptor, codes, (last->end - first->begin) * words * sizeof *codes,
+                          first->at + (int64_t)(first->begin * words * sizeof *codes), error);
+    if (status == CT_NOT_FOUND) atomic_store(&file->damaged, first->block);
     return status;
+}
+
+int ct_code_file_knows(ct_code_file *file, const ct_chunk_place *place, size_t words, const uint64_t *codes) {
+    if (hash_tokens(codes, (place->end - place->begin) * words, place->chunk_id) == place->hash) return 1;
+    atomic_store(&file->damaged, place->block);
+    return 0;
 }

@@ -51,9 +51,12 @@ typedef struct ct_chunk_place {
     uint32_t hash;
 } ct_chunk_place;
 
-/* Read them; CT_NOT_FOUND and CT_IO as above. */
-int ct_code_file_tokens(ct_code_file *file, const ct_chunk_place *place, size_t words, uint64_t *codes,
-                        ct_error *error);
+/* Read those of two chunks of a block and of all between them, unverified; CT_NOT_FOUND and CT_IO as above. */
+int ct_code_file_tokens(ct_code_file *file, const ct_chunk_place *first, const ct_chunk_place *last, size_t words,
+                        uint64_t *codes, ct_error *error);
+
+/* Whether these are the codes that were written for a chunk. */
+int ct_code_file_knows(ct_code_file *file, const ct_chunk_place *place, size_t words, const uint64_t *codes);
 
 /* What readers met, for whoever keeps the file up: a block that is damaged (its place, or -1), and whether
  * codes were neither in the store nor known to be here.  Both are forgotten by asking. */

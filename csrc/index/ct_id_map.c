@@ -4,10 +4,14 @@
 
 #define CAPACITY_FIRST 1024
 
-static size_t slot_of(const ct_id_map *map, int64_t id) {
-    /* Fibonacci hashing, of eight ids in a row together: ids come in rows, and so do those asked for. */
+/* Fibonacci hashing, of eight ids in a row together: ids come in rows, and so do those asked for. */
+static size_t home_of(const ct_id_map *map, int64_t id) {
     uint64_t hash = ((uint64_t)id >> 3) * 0x9e3779b97f4a7c15u;
-    size_t slot = ((size_t)(hash >> 32) << 3 | ((uint64_t)id & 7)) & (map->capacity - 1);
+    return ((size_t)(hash >> 32) << 3 | ((uint64_t)id & 7)) & (map->capacity - 1);
+}
+
+static size_t slot_of(const ct_id_map *map, int64_t id) {
+    size_t slot = home_of(map, id);
     while (map->ids[slot] && map->ids[slot] != id) slot = (slot + 1) & (map->capacity - 1);
     return slot;
 }
@@ -16,6 +20,13 @@ uint32_t ct_id_map_get(const ct_id_map *map, int64_t id, uint32_t missing) {
     if (!map->capacity) return missing;
     size_t slot = slot_of(map, id);
     return map->ids[slot] ? map->places[slot] : missing;
+}
+
+void ct_id_map_expect(const ct_id_map *map, int64_t id) {
+    if (!map->capacity) return;
+    size_t slot = home_of(map, id);
+    __builtin_prefetch(&map->ids[slot]);
+    __builtin_prefetch(&map->places[slot]);
 }
 
 static int resize(ct_id_map *map, size_t capacity) {

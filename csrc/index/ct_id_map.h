@@ -15,6 +15,9 @@ typedef struct ct_id_map {
 /* The place of an id, or `missing`. */
 uint32_t ct_id_map_get(const ct_id_map *map, int64_t id, uint32_t missing);
 
+/* Have where an id would be brought near, for a get that follows. */
+void ct_id_map_expect(const ct_id_map *map, int64_t id);
+
 /* Set the place of an id.  0, or -1 when memory is short; the map is unchanged then. */
 int ct_id_map_put(ct_id_map *map, int64_t id, uint32_t place);
 

@@ -111,6 +111,15 @@ typedef struct ct_index_message {
     int64_t time_ms;
 } ct_index_message;
 
+/* Between which ids the messages from a span of time are; INT64_MAX and 0 when there are none.  *last_chunk: of
+ * all, at that moment. */
+void ct_index_bounds(ct_index *index, int64_t since_ms, int64_t until_ms, int64_t *first, int64_t *last,
+                     int64_t *last_chunk);
+
+/* What is known of these messages is asked for soon: have it brought near, all at once rather than one after
+ * another. */
+void ct_index_expect(ct_index *index, const int64_t *message_ids, size_t count);
+
 /* 0 and *out untouched when the message has no chunk here. */
 int ct_index_find(ct_index *index, int64_t message_id, ct_index_message *out);
 

@@ -1,6 +1,48 @@
 /* What the index knows of single messages. */
 #include "index/ct_index_parts.h"
 
+void ct_index_bounds(ct_index *index, int64_t since_ms, int64_t until_ms, int64_t *first, int64_t *last,
+                     int64_t *last_chunk) {
+    int64_t low = INT64_MAX, high = 0;
+    pthread_rwlock_rdlock(&index->lock);
+    for (size_t b = 0; b < index->block_count; b++) {
+        const ct_block *block = index->blocks[b];
+        size_t count = index->count - b * CT_BLOCK_ENTRIES;
+        if (count > CT_BLOCK_ENTRIES) count = CT_BLOCK_ENTRIES;
+        for (size_t i = 0; i < count; i++) {
+            if (block->time_ms[i] < since_ms || block->time_ms[i] >= until_ms) continue;
+            if (block->message_id[i] < low) low = block->message_id[i];
+            if (block->message_id[i] > high) high = block->message_id[i];
+        }
+    }
+    *last_chunk = index->last_chunk;
+    pthread_rwlock_unlock(&index->lock);
+    *first = low;
+    *last = high;
+}
+
+void ct_index_expect(ct_index *index, const int64_t *message_ids, size_t count) {
+    pthread_rwlock_rdlock(&index->lock);
+    for (size_t i = 0; i < count; i++) ct_id_map_expect(&index->latest, message_ids[i]);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t entry = ct_id_map_get(&index->latest, message_ids[i], CT_NO_ENTRY);
+        if (entry == CT_NO_ENTRY) continue;
+        const ct_block *block = ct_index_block(index, entry);
+        size_t at = entry % CT_BLOCK_ENTRIES;
+        __builtin_prefetch(&block->chunk_id[at]);
+        __builtin_prefetch(&block->message_id[at]);
+        __builtin_prefetch(&block->time_ms[at]);
+        __builtin_prefetch(&block->session_id[at]);
+        __builtin_prefetch(&block->role_id[at]);
+        __builtin_prefetch(&block->token_end[at]);
+        __builtin_prefetch(&block->token_hash[at]);
+        __builtin_prefetch(&block->earlier[at]);
+        __builtin_prefetch(&block->before[at]);
+        __builtin_prefetch(&block->after[at]);
+    }
+    pthread_rwlock_unlock(&index->lock);
+}
+
 int ct_index_find(ct_index *index, int64_t message_id, ct_index_message *out) {
     pthread_rwlock_rdlock(&index->lock);
     uint32_t entry = ct_id_map_get(&index->latest, message_id, CT_NO_ENTRY);

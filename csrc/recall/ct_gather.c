@@ -198,6 +198,18 @@ static double lent_by_neighbours(const ct_gather *gather, int64_t message_id) {
     return best;
 }
 
+/* Candidates come from all over the index. */
+static int expect(ct_gather *gather, ct_error *error) {
+    size_t count = 0;
+    int64_t *ids = ct_alloc((gather->pool.count + 1) * sizeof *ids);
+    if (!ids) return ct_fail_nomem(error);
+    for (size_t i = 0; i < gather->pool.count; i++)
+        if (!gather->pool.list[i].is_described) ids[count++] = gather->pool.list[i].message_id;
+    ct_index_expect(gather->parts->index, ids, count);
+    ct_free(ids);
+    return CT_OK;
+}
+
 static void describe(ct_gather *gather) {
     for (size_t i = 0; i < gather->pool.count; i++) {
         ct_candidate *candidate = &gather->pool.list[i];
@@ -304,6 +316,7 @@ int ct_gather_run(ct_gather *gather, size_t capacity, ct_timings *timings, ct_er
     timings->lexical_ns += (now = ct_clock_ns()) - began;
     began = now;
 
+    if (!status) status = expect(gather, error);
     if (!status && is_first) status = begin_late(gather, error);
     if (!status) status = match(gather, error);
     if (!status && ct_gather_uses(gather, CT_STAGE_CONTEXT)) status = look_around(gather, error);

@@ -126,6 +126,20 @@ static int fetch(ct_gather *gather, size_t capacity, ct_result *result, ct_error
     return status;
 }
 
+/* Words are looked up between ids: bound those of a span of time.  What is embedded the index knows, when it has
+ * all that the store has. */
+static int bound_ids(const ct_recall_parts *parts, ct_bound_filter *filter, ct_error *error) {
+    int64_t first, last, first_pending, last_pending, known, stored;
+    if (filter->since_ms == INT64_MIN && filter->until_ms == INT64_MAX) return CT_OK;
+    int status = ct_store_pending_bounds(parts->store, &first_pending, &last_pending, &stored, error);
+    if (status) return status;
+    ct_index_bounds(parts->index, filter->since_ms, filter->until_ms, &first, &last, &known);
+    if (known < stored) return CT_OK;
+    filter->first_id = first < first_pending ? first : first_pending;
+    filter->last_id = last > last_pending ? last : last_pending;
+    return CT_OK;
+}
+
 static int64_t in_stages(const ct_timings *timings) {
     return timings->encode_ns + timings->dense_ns + timings->lexical_ns + timings->late_ns;
 }
@@ -145,6 +159,7 @@ int ct_recall_run(ct_recall *recall, ct_result *result, ct_error *error) {
     size_t capacity = limit * POOL_FACTOR > POOL_LEAST ? limit * POOL_FACTOR : POOL_LEAST;
     int64_t began = ct_clock_ns(), before = in_stages(timings);
     int status = ct_store_bind_filter(recall->parts.store, &query->filter, &recall->filter, error);
+    if (!status) status = bound_ids(&recall->parts, &recall->filter, error);
     if (!status) status = ct_gather_run(gather, capacity, timings, error);
     if (!status) status = fetch(gather, capacity, result, error);
     if (!status && query->standing)

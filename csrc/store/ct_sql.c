@@ -47,6 +47,8 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
                           " ORDER BY message_id DESC LIMIT 1",
     [CT_SQL_AGAIN_DONE] = "DELETE FROM again WHERE message_id = ?1",
     [CT_SQL_PENDING_COUNT_MOST] = "SELECT count(*) FROM (SELECT 1 FROM pending WHERE tries < 3 LIMIT ?1)",
+    [CT_SQL_PENDING_BOUNDS] = "SELECT (SELECT min(message_id) FROM pending), (SELECT max(message_id) FROM pending),"
+                              " (SELECT max(id) FROM chunk)",
     [CT_SQL_PENDING_MOVE] = "UPDATE pending SET next_chunk = ?2 WHERE message_id = ?1 AND next_chunk < ?2",
     [CT_SQL_PENDING_DONE] = "DELETE FROM pending WHERE message_id = ?1",
     [CT_SQL_PENDING_FAILED] = "UPDATE pending SET tries = tries + 1 WHERE message_id = ?1",

@@ -39,6 +39,7 @@ typedef enum ct_statement {
     CT_SQL_PENDING_IS,
     CT_SQL_PENDING_COUNT,
     CT_SQL_PENDING_COUNT_MOST,
+    CT_SQL_PENDING_BOUNDS,
     CT_SQL_PENDING_MOVE,
     CT_SQL_PENDING_DONE,
     CT_SQL_PENDING_FAILED,
@@ -85,7 +86,7 @@ typedef struct ct_length_block {
 } ct_length_block;
 
 /* In how many messages a common word was, while `last` was the highest id. */
-#define CT_COUNTS 1024
+#define CT_COUNTS 4096
 typedef struct ct_word_count {
     uint64_t hash;
     int64_t messages;

@@ -51,6 +51,9 @@ typedef struct ct_bound_filter {
     int restrict_roles;
     int64_t since_ms;
     int64_t until_ms;
+    /* Messages with other ids do not pass, as far as was looked; 1 and INT64_MAX at first. */
+    int64_t first_id;
+    int64_t last_id;
 } ct_bound_filter;
 
 int ct_store_bind_filter(ct_store *store, const ct_filter *filter, ct_bound_filter *out,
@@ -166,6 +169,10 @@ int ct_store_newest(ct_store *store, int64_t *id, ct_error *error);
 int ct_store_has_pending(ct_store *store, int *any, ct_error *error);
 int ct_store_is_pending(ct_store *store, int64_t id, int *is, ct_error *error);
 int ct_store_count_pending_to(ct_store *store, int64_t most, int64_t *count, ct_error *error);
+
+/* Between which ids all messages are that are not embedded, INT64_MAX and 0 when there are none, and the last
+ * chunk of those that are; as of one moment. */
+int ct_store_pending_bounds(ct_store *store, int64_t *first, int64_t *last, int64_t *last_chunk, ct_error *error);
 
 /* How many are not embedded, those that are passed over included. */
 int ct_store_count_pending(ct_store *store, int64_t *count, ct_error *error);

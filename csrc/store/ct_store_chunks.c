@@ -197,6 +197,26 @@ int ct_store_count_pending_to(ct_store *store, int64_t most, int64_t *count, ct_
     return read_one(store, CT_SQL_PENDING_COUNT_MOST, most, count, error);
 }
 
+int ct_store_pending_bounds(ct_store *store, int64_t *first, int64_t *last, int64_t *last_chunk, ct_error *error) {
+    ct_connection *reader;
+    int status = ct_reader_take(store, &reader, error);
+    if (status) return status;
+    sqlite3_stmt *statement = ct_sql_get(reader, CT_SQL_PENDING_BOUNDS, error);
+    if (!statement) {
+        status = error->status;
+    } else if (sqlite3_step(statement) == SQLITE_ROW) {
+        int any = sqlite3_column_type(statement, 0) != SQLITE_NULL;
+        *first = any ? sqlite3_column_int64(statement, 0) : INT64_MAX;
+        *last = any ? sqlite3_column_int64(statement, 1) : 0;
+        *last_chunk = sqlite3_column_int64(statement, 2);
+    } else {
+        status = ct_sql_fail(reader, sqlite3_extended_errcode(reader->db), "reading the backlog", error);
+    }
+    if (statement) sqlite3_reset(statement);
+    ct_reader_give(store, reader);
+    return status;
+}
+
 int ct_store_scan_chunks(ct_store *store, int64_t after, size_t code_bytes,
                          int (*visit)(void *state, const ct_chunk_row *row), void *state,
                          ct_error *error) {

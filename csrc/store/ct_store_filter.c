@@ -33,6 +33,8 @@ int ct_store_bind_filter(ct_store *store, const ct_filter *filter, ct_bound_filt
         .restrict_roles = filter->role_count > 0,
         .since_ms = filter->since_ms,
         .until_ms = filter->until_ms,
+        .first_id = 1,
+        .last_id = INT64_MAX,
     };
     int status = CT_OK;
     if (bound.restrict_sessions || bound.restrict_roles) {

@@ -50,7 +50,7 @@ typedef struct search {
 
 /* FTS5 counts by reading the whole list of a word.  What took long is kept, and serves in proportion
  * until the store has grown by a sixteenth: BM25 takes the logarithm. */
-#define COUNT_KEPT 4096
+#define COUNT_KEPT 256
 
 typedef struct counting {
     search *to;
@@ -215,6 +215,8 @@ static int find_bounds(search *to) {
         to->low = 1;
         to->high = to->last;
     }
+    if (to->low < filter->first_id) to->low = filter->first_id;
+    if (to->high > filter->last_id) to->high = filter->last_id;
     return CT_OK;
 }
 
@@ -321,12 +323,14 @@ int ct_store_search(ct_store *store, const ct_words *words, const ct_bound_filte
     if (capacity == 0) return CT_OK;
     int status = ct_reader_take(store, &to.reader, error);
     if (status) return status;
-    if (!ct_bound_filter_is_open(filter)) {
+    status = ct_sql_begin_read(to.reader, error);
+    if (!status && !ct_bound_filter_is_open(filter)) {
         to.ranking.keys = ct_sql_get(to.reader, CT_SQL_MESSAGE_KEYS, error);
         if (!to.ranking.keys) status = error->status;
     }
     if (!status) status = run(&to, words);
     if (to.ranking.keys) sqlite3_reset(to.ranking.keys);
+    status = ct_sql_end(to.reader, status, error);
     ct_reader_give(store, to.reader);
     if (status) return status;
     ct_ranking_sort(&to.ranking);

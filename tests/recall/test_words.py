@@ -265,3 +265,25 @@ def test_every_hit_of_a_query_exists_up_to_the_limit(tmp_path: Path, model: Mode
     with cortext.open(tmp_path / "m.db", model=model) as mem:
         mem.ingest_many([{"text": f"alpha {i}"} for i in range(300)])
         assert ids(mem, "alpha", limit=300) == list(range(300, 0, -1)), "newest first when equal"
+
+
+@pytest.mark.parametrize("waiting", [0, 40, 400])
+def test_a_span_of_time_holds_messages_embedded_and_waiting(
+    tmp_path: Path, model: Model, waiting: int
+) -> None:
+    """Ids follow the order of ingest, not time; and of what waits no index knows the time."""
+    times = [(7919 * i) % 1000 * 1000 for i in range(400)]
+    with (
+        cortext.open(tmp_path / "m.db", model=model) as mem,
+        cortext.open(tmp_path / "m.db", model=model) as other,
+    ):
+        rows = [{"text": f"alpha {i}", "time": time} for i, time in enumerate(times)]
+        mem.ingest_many(rows[waiting:])
+        mem.flush()
+        mem.ingest_many(rows[:waiting])
+        order = times[waiting:] + times[:waiting]
+        for since, until in [(0, 5000), (400_000, 430_000), (0, 900_000), (2_000_000, 3_000_000)]:
+            expected = {i + 1 for i, time in enumerate(order) if since <= time < until}
+            for engine in (mem, other):
+                got = ids(engine, "alpha", since=since, until=until, limit=400)
+                assert set(got) == expected
