@@ -4,6 +4,7 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "engine/ct_block_reader.h"
 
 struct ct_keeper {
     ct_store *store;
@@ -45,12 +46,6 @@ static int load_from_store(const ct_keeper *keeper, size_t most, ct_error *error
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static int load_from_file(const ct_keeper *keeper, const ct_block_row *row, ct_error *error) {
-    ct_block *block;
-    int status = ct_code_file_read(keeper->file, row->start, ct_index_padded(keeper->index), row->hash, &block, error);
-    return status ? status : ct_index_add_block(keeper->index, block, error);
-}
-
 static int add_lost(ct_keeper *keeper, const ct_block_row *row, size_t most, ct_error *error) {
     if (!keeper->lost.list) keeper->lost.list = ct_alloc(most * sizeof *row);
     if (!keeper->lost.list) return ct_fail_nomem(error);
@@ -60,16 +55,19 @@ static int add_lost(ct_keeper *keeper, const ct_block_row *row, size_t most, ct_
 
 /* Blocks come in their order: of one that is not in the file the store has the vectors. */
 static int load_blocks(ct_keeper *keeper, const ct_block_rows *rows, ct_error *error) {
+    ct_block_reader reader;
     int status = ct_index_reserve(keeper->index, rows->count * CT_BLOCK_ENTRIES, error);
+    ct_block_reader_begin(&reader, keeper->file, ct_index_padded(keeper->index), rows);
     for (size_t i = 0; !status && i < rows->count;) {
         const ct_block_row *row = &rows->list[i];
         size_t place = ct_index_count(keeper->index) / CT_BLOCK_ENTRIES;
-        if (row->place < (int64_t)place) {
-            i++;
-            continue;
-        }
+        ct_block *block = NULL;
+        int found = CT_IO;
+        if (row->place <= (int64_t)place) i++;
+        if (row->place < (int64_t)place) continue;
         ct_error why = {0};
-        int found = row->place == (int64_t)place ? load_from_file(keeper, row, &why) : CT_IO;
+        if (row->place == (int64_t)place) found = ct_block_reader_take(&reader, i - 1, &block);
+        if (!found) found = ct_index_add_block(keeper->index, block, &why);
         if (found == CT_NOMEM) status = ct_fail_nomem(error);
         if (found == CT_NOT_FOUND) status = add_lost(keeper, row, rows->count, error);
         if (!status && found) {
@@ -78,6 +76,7 @@ static int load_blocks(ct_keeper *keeper, const ct_block_rows *rows, ct_error *e
             if (ct_index_count(keeper->index) / CT_BLOCK_ENTRIES == place) break; /* there are no more */
         }
     }
+    ct_block_reader_end(&reader);
     return status;
 }
 

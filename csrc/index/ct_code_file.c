@@ -167,6 +167,7 @@ int ct_code_file_read(ct_code_file *file, int64_t start, size_t padded, uint64_t
         ct_block_free(block);
         return status;
     }
+    for (size_t i = 0; i < CT_BLOCK_ENTRIES; i++) ct_block_set_signs(block, i, padded);
     block->tokens_at = start + (int64_t)ct_block_data_bytes(padded);
     *out = block;
     return CT_OK;

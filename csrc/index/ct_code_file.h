@@ -36,7 +36,7 @@ int ct_code_file_write(ct_code_file *file, int64_t start, const ct_block *block,
 /* How many bytes that takes. */
 int64_t ct_code_file_bytes(const ct_block *block, size_t padded, size_t words);
 
-/* Read a block, with its tokens_at set.  CT_NOT_FOUND: something else is there, or nothing.  CT_IO: it cannot
+/* Read a block, with its signs and tokens_at set.  CT_NOT_FOUND: something else is there, or nothing.  CT_IO: it cannot
  * be told. */
 int ct_code_file_read(ct_code_file *file, int64_t start, size_t padded, uint64_t hash, ct_block **out,
                       ct_error *error);

@@ -127,7 +127,6 @@ static int link_entry(ct_index *index, ct_error *error) {
         ct_index_block(index, earlier)->is_part[earlier % CT_BLOCK_ENTRIES] = 1;
         replace_entry(index, list, earlier, entry);
     }
-    ct_block_set_signs(block, at, index->padded);
     index->count++;
     index->last_chunk = block->chunk_id[at];
     return CT_OK;
@@ -156,6 +155,7 @@ int ct_index_add(ct_index *index, const ct_index_entry *entry, ct_error *error) 
     last->session_id[at] = entry->session_id;
     last->role_id[at] = entry->role_id;
     last->time_ms[at] = entry->time_ms;
+    ct_block_set_signs(last, at, index->padded);
     status = link_entry(index, error);
 done:
     pthread_rwlock_unlock(&index->lock);

@@ -34,7 +34,7 @@ int ct_index_add(ct_index *index, const ct_index_entry *entry, ct_error *error);
 /* So many chunks will be added. */
 int ct_index_reserve(ct_index *index, size_t chunks, ct_error *error);
 
-/* Add what a full block holds, and take it over.  CT_INTERNAL when it does not follow on a full one,
+/* Add what a full block holds, its signs set, and take it over.  CT_INTERNAL when it does not follow on a full one,
  * CT_CORRUPT when an entry of it cannot be: those before it stay added. */
 int ct_index_add_block(ct_index *index, ct_block *block, ct_error *error);
 

@@ -29,8 +29,7 @@ int ct_tokenizer_open(ct_connection *connection, int stemmed, ct_tokenizer *out,
     const int skipped = stemmed ? 0 : 1, count = 5 - skipped;
     void *state = NULL;
     out->instance = NULL;
-    fts5_api *api = find_fts5(connection->db);
-    if (!api) return ct_fail(error, CT_INTERNAL, "this SQLite was built without FTS5");
+    fts5_api *api = connection->fts5;
     int code = api->xFindTokenizer(api, stemmed ? "porter" : "unicode61", &state, &out->methods);
     if (code == SQLITE_OK)
         code = out->methods.xCreate(state, arguments + skipped, count, &out->instance);
@@ -194,7 +193,7 @@ static void rank_function(const Fts5ExtensionApi *api, Fts5Context *row, sqlite3
 }
 
 int ct_fts_register(ct_connection *connection, ct_error *error) {
-    fts5_api *api = find_fts5(connection->db);
+    fts5_api *api = connection->fts5 = find_fts5(connection->db);
     if (!api) return ct_fail(error, CT_INTERNAL, "this SQLite was built without FTS5");
     int code = api->xCreateFunction(api, "ct_rank", NULL, rank_function, NULL);
     return code == SQLITE_OK ? CT_OK : ct_sql_fail(connection, code, "setting up a connection", error);

@@ -9,7 +9,7 @@ typedef struct ct_tokenizer {
     Fts5Tokenizer *instance;
 } ct_tokenizer;
 
-/* The index's tokenizer, with or without its stemmer. */
+/* The index's tokenizer, of a reader's connection, with or without its stemmer. */
 int ct_tokenizer_open(ct_connection *connection, int stemmed, ct_tokenizer *out, ct_error *error);
 void ct_tokenizer_close(ct_tokenizer *tokenizer);
 

@@ -70,6 +70,7 @@ typedef struct ct_connection {
     sqlite3 *db;
     sqlite3_stmt *statements[CT_SQL_STATEMENT_COUNT];
     const char *file;                /* name for messages */
+    fts5_api *fts5;                  /* of a reader */
     struct ct_connection *next_free; /* of the reader pool */
 } ct_connection;
 
