@@ -2,9 +2,9 @@
 
     python bench/crossover.py --sizes 10000,100000 --json crossover.json
 
-The first `--embedded` messages go through the engine; beyond them the store is filled with noisy
-copies of their vectors (support/copies.py).  Timings are the dense part of recalls by vectors
-alone, 10 hits each, for which the engine hands over 150 candidates.
+The first `--embedded` messages are embedded; those behind them have one of their vectors each, with
+noise added (support/filling.py).  Timings are the dense part of recalls by vectors alone, 10 hits
+each, for which the engine hands over 150 candidates.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 import click
 import psutil
 from rich.console import Console
-from support import copies, environment, report, text
+from support import environment, padding, report, text
+from support.filling import Filling, nearest
 from support.options import parse_sizes
 from support.results import Results
 
@@ -66,12 +67,12 @@ def main(
         raise click.BadParameter(f"a graph is made from {LEAST:,} chunks on", param_hint="--sizes")
     console = report.tables(json_path)
     about = environment.describe()
-    model = models.load(cache=cache)
+    model = models.load()
     configuration = {
         "n": n,
         "sizes": sizes,
         "embedded": embedded,
-        "noise": copies.NOISE,
+        "noise": f"a vector of length {padding.NOISE} added to an embedded one, normalised",
         "seed": seed,
         "model": model.spec.name,
     }
@@ -79,48 +80,34 @@ def main(
     results = Results()
     questions = list(islice(text.questions(seed=seed), n))
     with tempfile.TemporaryDirectory(dir=folder, prefix="cortext-bench-") as scratch:
-        path, stored = Path(scratch) / "store.db", 0
+        filling = Filling(
+            Path(scratch) / "store.db", sizes[-1], real=embedded, seed=seed, model=None, cache=cache
+        )
         for size in sizes:
             console.print(f"store of {size:,} chunks")
-            stored = grow(path, model, stored, size, embedded, seed)
-            measure(path, model, questions, size, results, console)
+            filling.grow(size)
+            measure(filling, model, questions, results, console)
     results.show(console)
     document = {
         "bench": "crossover",
         **about,
         "configuration": configuration,
-        "input": "English from a seeded grammar of 20 topics, one to three sentences a message; "
-        "noisy copies of their vectors; questions of the same grammar",
+        "input": text.STREAM_DESCRIPTION,
         **results.document(),
     }
     report.write_json(json_path, document)
 
 
-def grow(path: Path, model: models.Model, stored: int, size: int, embedded: int, seed: int) -> int:
-    """Embed what is to be embedded, copy the rest."""
-    wanted = min(size, embedded)
-    if wanted > stored:
-        with cortext.open(path, model=model, durability="normal", index="exact") as engine:
-            texts = islice(text.stream(seed=seed), stored, wanted)
-            engine.ingest_many({"text": each} for each in texts)
-            if not engine.flush():
-                raise click.ClickException(f"embedding failed: {engine.stats().last_error}")
-        stored = wanted
-    if size > stored:
-        copies.add_copies(path, size - stored, seed + size)
-    return size
-
-
 def measure(
-    path: Path,
+    filling: Filling,
     model: models.Model,
     questions: list[str],
-    size: int,
     results: Results,
     console: Console,
 ) -> None:
+    path, size = filling.path, filling.count
     section = f"{size:,} chunks"
-    nearest = copies.best_chunks(path, model.embed(questions, query=True), K)
+    best = nearest(filling.vectors, model.embed(questions, query=True), K)
     with ExitStack() as stack:
         exact = stack.enter_context(cortext.open(path, model=model, index="exact"))
         dense(exact, questions[0])
@@ -139,7 +126,7 @@ def measure(
         results.figure(section, "second engine and graph", grown / MEGABYTE, "MB resident")
         on_disk = path.with_name(path.name + "-hnsw").stat().st_size
         results.figure(section, "graph: on disk", on_disk / MEGABYTE, "MB")
-        compare(section, {"exact": exact, "hnsw": graph}, questions, nearest, results)
+        compare(section, {"exact": exact, "hnsw": graph}, questions, best, results)
 
 
 def wait_for_file(path: Path, size: int) -> None:
@@ -153,19 +140,19 @@ def compare(
     section: str,
     engines: dict[str, cortext.Engine],
     questions: list[str],
-    nearest: list[set[int]],
+    nearest_ones: list[set[int]],
     results: Results,
 ) -> None:
     """In turns, changing places every time."""
     times: dict[str, list[float]] = {name: [] for name in engines}
     found = dict.fromkeys(engines, 0)
     names = list(engines)
-    for question, best in zip(questions, nearest, strict=True):
+    for question, best in zip(questions, nearest_ones, strict=True):
         names.reverse()
         for name in names:
             answer = dense(engines[name], question)
             times[name].append(answer.timings.dense / 1000)
-            found[name] += len(best & {hit.id for hit in answer})
+            found[name] += len(best & {hit.id - 1 for hit in answer})
     for name in engines:
         results.time(section, name, times[name])
     results.compare(section, "hnsw", "exact")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,7 +16,8 @@ from rich.table import Table
 
 import cortext
 from cortext import models
-from support import growth, padding, text
+from support import growth, text
+from support.filling import Filling, embed, nearest
 from support.metrics import summarise
 from support.peers import PEERS, Peer, PeerError, Process, interpreter
 from support.probes import BATCH, MEGABYTE, files_on_disk, steady
@@ -135,7 +135,16 @@ class Comparison:
             f"{sizes.real:,} messages to embed, {max(0, sizes.vectors - sizes.real):,} with noise"
         )
         path = self.scratch / "index.db"
-        vectors = self._index_store(path)
+        filling = Filling(
+            path,
+            sizes.vectors,
+            real=sizes.real,
+            seed=self.seed,
+            model=self.model_name,
+            cache=self.cache,
+        )
+        filling.grow(sizes.vectors)
+        vectors = filling.vectors
         data = self._write_data(vectors, [], len(vectors))
         with cortext.open(path, model=self.model) as engine:
             self.own["bytes of the index"] = engine.stats().index_bytes
@@ -151,7 +160,7 @@ class Comparison:
         messages = list(growth.stream(self.seed, 0, count))
         cached = models.load(self.model_name, cache=self.cache)
         console.print(f"{count:,} messages to embed")
-        vectors = _embed(cached, [_as_stored(message) for message in messages])
+        vectors = embed(cached, messages)
         with cortext.open(path, model=cached) as engine:
             began = clock()
             for first in range(0, sizes.messages, BATCH):
@@ -168,23 +177,6 @@ class Comparison:
                 console.print(peer.label)
                 section = f"store of {sizes.messages:,}, beside {peer.label}"
                 self._beside(peer, python, data, engine, vectors, section, messages)
-
-    def _index_store(self, path: Path) -> Vectors:
-        """A store whose index holds the vectors, which are returned in the order of its ids."""
-        sizes = self.sizes
-        messages = list(growth.stream(self.seed, 0, sizes.vectors))
-        texts = [_as_stored(message) for message in messages]
-        real = models.load(self.model_name, cache=self.cache)
-        vectors = _embed(real, texts[: sizes.real])
-        _ingest(path, real, messages[: sizes.real])
-        if len(texts) == len(vectors):
-            return vectors
-        noise = padding.noisy(vectors, len(texts) - len(vectors), seed=self.seed)
-        file = self.scratch / "noise.cache"
-        with closing(models.load(self.model_name, cache=file)) as model:
-            padding.write(file, model, texts[sizes.real :], noise)
-            _ingest(path, model, messages[sizes.real :])
-        return np.concatenate([vectors, noise])
 
     def _write_data(self, vectors: Vectors, texts: Sequence[str], stored: int) -> Path:
         path = self.scratch / "data.npz"
@@ -256,8 +248,8 @@ class Comparison:
             durability=peer.durability,
             build_seconds=round(process.built["seconds"], 3),
             bytes=process.built["bytes"],
-            recall=_agreement(found, _exact(vectors[:stored], self.queries)),
-            engine_recall=_agreement(asking.found, _exact(vectors[:held], self.queries)),
+            recall=_agreement(found, nearest(vectors[:stored], self.queries, K)),
+            engine_recall=_agreement(asking.found, nearest(vectors[:held], self.queries, K)),
             search=_both(theirs),
             engine_search=_both(asking.seconds[ours]),
             engine_dense=_both(asking.seconds[DENSE_RECALL]),
@@ -325,32 +317,6 @@ class _Asking:
             for question in self._questions[first:end]:
                 times = self._engine.recall(question, limit=K).timings
                 self.seconds[WHOLE_RECALL].append((times.total - times.wait - times.encode) / 1e3)
-
-
-def _as_stored(message: cortext.NewMessage) -> str:
-    return f"{message.role}: {message.text}"
-
-
-def _embed(model: models.Model, texts: Sequence[str]) -> Vectors:
-    parts: list[Vectors] = []
-    with progress("embedding") as meter:
-        for first in range(0, len(texts), BATCH):
-            parts.append(model.embed(texts[first : first + BATCH]))
-            meter(min(first + BATCH, len(texts)), len(texts))
-    return np.concatenate(parts)
-
-
-def _ingest(path: Path, model: models.Model, messages: Sequence[cortext.NewMessage]) -> None:
-    with cortext.open(path, model=model) as engine, progress("ingesting") as meter:
-        engine.ingest_many(messages)
-        if not engine.flush(progress=meter):
-            raise RuntimeError(f"not everything was embedded: {engine.stats().last_error}")
-
-
-def _exact(vectors: Vectors, queries: Vectors) -> list[set[int]]:
-    """The nearest K of each query, by float32."""
-    scores = queries @ vectors.T
-    return [set(row) for row in np.argpartition(-scores, K - 1, axis=1)[:, :K].tolist()]
 
 
 def _agreement(found: Sequence[Sequence[int]], exact: Sequence[set[int]]) -> float:

@@ -18,6 +18,9 @@
 /* Messages between two looks whether codes can be saved, in a backlog. */
 #define SAVE_MESSAGES 256
 
+/* Messages whose lengths are read at once: about a millisecond. */
+#define LENGTHS 4096
+
 #define RETRY_NS 1000000000ll
 /* Another process may be embedding what this one waits for. */
 #define POLL_NS 5000000ll
@@ -39,6 +42,7 @@ struct ct_worker {
     uint64_t steps;  /* of progress, so that none goes by between looking and waiting */
     int64_t asked;   /* message that a caller waits for and that goes before newer ones, or 0 */
     int64_t pace_ns; /* that a message takes of late; 0: not known yet */
+    int64_t lengths_to; /* message up to which lengths are known; of the thread */
     _Atomic int stopping;
     _Atomic int waits_ended;
     _Atomic int newer; /* messages came in since one was last chosen */
@@ -158,6 +162,14 @@ static int embed_next(ct_worker *worker, ct_error *error) {
     return status;
 }
 
+/* What can be done while nothing waits, a step at a time; 0 when all is done. */
+static int tidy(ct_worker *worker) {
+    ct_error error = {0};
+    int32_t count;
+    if (ct_keeper_save(worker->keeper)) return 1;
+    return !ct_store_read_lengths(worker->store, &worker->lengths_to, LENGTHS, &count, &error) && count == LENGTHS;
+}
+
 static void *run(void *argument) {
     ct_worker *worker = argument;
     size_t embedded = 0;
@@ -172,7 +184,7 @@ static void *run(void *argument) {
             if (error.status) note(worker, &error);
             continue;
         }
-        if (status == CT_NOT_FOUND && ct_keeper_save(worker->keeper)) continue;
+        if (status == CT_NOT_FOUND && tidy(worker)) continue;
         pthread_mutex_lock(&worker->mutex);
         if (status == CT_NOT_FOUND) {
             worker->steps++;

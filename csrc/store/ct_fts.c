@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "store/ct_lengths.h"
 
 /* The usual constants, those of FTS5's own bm25(). */
 #define K1 1.2
@@ -38,23 +38,6 @@ int ct_tokenizer_open(ct_connection *connection, int stemmed, ct_tokenizer *out,
 
 void ct_tokenizer_close(ct_tokenizer *tokenizer) {
     if (tokenizer->instance) tokenizer->methods.xDelete(tokenizer->instance);
-}
-
-/* ---- lengths of messages ------------------------------------------------------------------- */
-
-/* Words of a message, kept in memory: FTS5 answers with a statement of its own.  A message never
- * changes, so what was read once stays true.  NULL where nothing is kept. */
-static _Atomic uint32_t *length_of(ct_store *store, int64_t id) {
-    if (id < 0 || id >= (int64_t)CT_LENGTH_BLOCKS * CT_LENGTH_BLOCK) return NULL;
-    _Atomic(ct_length_block *) *place = &store->lengths[id / CT_LENGTH_BLOCK];
-    ct_length_block *block = atomic_load_explicit(place, memory_order_acquire);
-    if (!block) {
-        ct_length_block *made = ct_alloc_zero(sizeof *made);
-        if (!made) return NULL; /* slower, no worse */
-        if (atomic_compare_exchange_strong(place, &block, made)) block = made;
-        else ct_free(made);
-    }
-    return &block->words[id % CT_LENGTH_BLOCK];
 }
 
 /* ---- the best so far ----------------------------------------------------------------------- */
@@ -167,7 +150,7 @@ static int rank_row(ct_ranking *ranking, const Fts5ExtensionApi *api, Fts5Contex
     if (code == SQLITE_OK) code = count_times(ranking, api, row, times);
     if (code != SQLITE_OK) return code == SQLITE_DONE ? SQLITE_OK : code;
     ct_lexical_hit hit = {.message_id = api->xRowid(row)};
-    _Atomic uint32_t *kept = length_of(ranking->store, hit.message_id);
+    _Atomic uint32_t *kept = ct_length_of(ranking->store, hit.message_id);
     if (kept) words = (int)atomic_load_explicit(kept, memory_order_relaxed);
     if (words == 0) {
         /* Not worth asking when the shortest message would not do. */

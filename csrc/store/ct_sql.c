@@ -25,6 +25,7 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_PHRASE_COUNT] = "SELECT count(*) FROM words WHERE words MATCH ?1",
     [CT_SQL_RANK] = "SELECT ct_rank(words, ?2) FROM words WHERE words MATCH ?1"
                     " AND rowid BETWEEN ?3 AND ?4",
+    [CT_SQL_LENGTHS] = "SELECT id, sz FROM words_docsize WHERE id > ?1 ORDER BY id LIMIT ?2",
     [CT_SQL_MESSAGE_KEYS] = "SELECT session_id, role_id, time FROM message WHERE id = ?1",
     [CT_SQL_MESSAGE_LAST] = "SELECT max(id) FROM message",
     [CT_SQL_MESSAGE_BOUNDS] = "SELECT min(id), max(id) FROM message WHERE session_id = ?1",

@@ -29,6 +29,7 @@ typedef enum ct_statement {
     CT_SQL_WORD_COUNT,
     CT_SQL_PHRASE_COUNT,
     CT_SQL_RANK,
+    CT_SQL_LENGTHS,
     CT_SQL_MESSAGE_LAST,
     CT_SQL_MESSAGE_BOUNDS,
     CT_SQL_MESSAGE_KEYS,

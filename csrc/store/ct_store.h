@@ -113,6 +113,10 @@ void ct_words_free(ct_words *words);
 int ct_store_search(ct_store *store, const ct_words *words, const ct_bound_filter *filter,
                     ct_lexical_hit *hits, size_t capacity, size_t *count, ct_error *error);
 
+/* Keep in memory how many words the next `most` messages with id > *after have, for searches; *after is the last
+ * one, *count how many there were.  What is not kept is asked for one by one. */
+int ct_store_read_lengths(ct_store *store, int64_t *after, int32_t most, int32_t *count, ct_error *error);
+
 /* ---- embeddings ---------------------------------------------------------------------------- */
 
 typedef struct ct_pending {

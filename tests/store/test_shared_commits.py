@@ -33,13 +33,7 @@ class Store:
 
     def __init__(self, internals: Any, path: Path, busy_ms: int = 30_000) -> None:
         self.ffi, self.lib, self.path = internals.ffi, internals.lib, path
-        options = self.ffi.new("ct_store_options *")
-        keep = self.ffi.new("char[]", str(path).encode()), self.ffi.new("char[]", b"model")
-        options.path, options.fingerprint = keep
-        options.busy_ms, options.dimension = busy_ms, 8
-        out = self.ffi.new("ct_store **")
-        internals.call("ct_store_open", options, out)
-        self.handle = out[0]
+        self.handle = internals.open_store(path, "model", 8, busy_ms)
 
     def close(self) -> None:
         self.lib.ct_store_close(self.handle)

@@ -27,13 +27,7 @@ class Store:
 
     def __init__(self, internals: Any, path: Path, model: Model) -> None:
         self.internals, self.ffi, self.lib = internals, internals.ffi, internals.lib
-        keep = [self.ffi.new("char[]", text.encode()) for text in (str(path), model.fingerprint)]
-        options = self.ffi.new("ct_store_options *")
-        options.path, options.fingerprint = keep
-        options.busy_ms, options.dimension = 1000, model.dimension
-        holder = self.ffi.new("ct_store **")
-        internals.call("ct_store_open", options, holder)
-        self.store = holder[0]
+        self.store = internals.open_store(path, model.fingerprint, model.dimension)
 
     def close(self) -> None:
         self.lib.ct_store_close(self.store)

@@ -67,6 +67,16 @@ class Internals:
         self.ffi.cdef(declarations())
         self.lib: Any = self.ffi.dlopen(str(target))
 
+    def open_store(self, path: Path, fingerprint: str, dimension: int, busy_ms: int = 1000) -> Any:
+        """Open a store without an engine; to be closed by ct_store_close."""
+        keep = [self.ffi.new("char[]", text.encode()) for text in (str(path), fingerprint)]
+        options = self.ffi.new("ct_store_options *")
+        options.path, options.fingerprint = keep
+        options.busy_ms, options.dimension = busy_ms, dimension
+        out = self.ffi.new("ct_store **")
+        self.call("ct_store_open", options, out)
+        return out[0]
+
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function whose last parameter is a ct_error."""
         error = self.ffi.new("ct_error *")
