@@ -22,7 +22,7 @@
 
 /* Entries of word lists that are read at all, if only to be skipped.  Beyond that the commonest words of a query
  * count for nothing, and of a list that is longer by itself the newest part is read. */
-#define READ_MOST 100000.0
+#define READ_MOST 50000.0
 
 /* A step back through time is at most so many times the one before. */
 #define STEP 8
