@@ -144,22 +144,28 @@ static int64_t in_stages(const ct_timings *timings) {
     return timings->encode_ns + timings->dense_ns + timings->lexical_ns + timings->late_ns;
 }
 
+static size_t capacity_of(const ct_query *query) {
+    size_t limit = (size_t)query->limit;
+    return limit * POOL_FACTOR > POOL_LEAST ? limit * POOL_FACTOR : POOL_LEAST;
+}
+
 int ct_recall_begin(ct_recall *recall, const ct_recall_parts *parts, const ct_query *query, ct_result *result,
                     ct_error *error) {
     *recall = (ct_recall){.parts = *parts};
     recall->gather = (ct_gather){.parts = &recall->parts, .query = query, .filter = &recall->filter, .fluency = 1};
-    return ct_gather_prepare(&recall->gather, &result->timings, error);
+    int status = ct_store_bind_filter(parts->store, &query->filter, &recall->filter, error);
+    if (!status) status = ct_gather_prepare(&recall->gather, capacity_of(query), &result->timings, error);
+    recall->parts.helper = NULL;
+    return status;
 }
 
 int ct_recall_run(ct_recall *recall, ct_result *result, ct_error *error) {
     ct_gather *gather = &recall->gather;
     const ct_query *query = gather->query;
     ct_timings *timings = &result->timings;
-    size_t limit = (size_t)query->limit;
-    size_t capacity = limit * POOL_FACTOR > POOL_LEAST ? limit * POOL_FACTOR : POOL_LEAST;
+    size_t capacity = capacity_of(query);
     int64_t began = ct_clock_ns(), before = in_stages(timings);
-    int status = ct_store_bind_filter(recall->parts.store, &query->filter, &recall->filter, error);
-    if (!status) status = bound_ids(&recall->parts, &recall->filter, error);
+    int status = bound_ids(&recall->parts, &recall->filter, error);
     if (!status) status = ct_gather_run(gather, capacity, timings, error);
     if (!status) status = fetch(gather, capacity, result, error);
     if (!status && query->standing)
