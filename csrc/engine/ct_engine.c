@@ -245,8 +245,9 @@ static ct_team *take_helper(ct_engine *engine) {
     if (ct_index_count(engine->index) < HELPED_CHUNKS || !engine->has_cores) return NULL;
     if (pthread_mutex_trylock(&engine->helper_mutex)) return NULL;
     if (!engine->helper && ct_team_create(2, &engine->helper, &why)) engine->helper = NULL;
-    if (!engine->helper) pthread_mutex_unlock(&engine->helper_mutex);
-    return engine->helper;
+    ct_team *helper = engine->helper;
+    if (!helper) pthread_mutex_unlock(&engine->helper_mutex);
+    return helper;
 }
 
 static int run_recall(ct_engine *engine, const ct_query *query, ct_result *result, ct_error *error) {
@@ -305,6 +306,7 @@ int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, 
         if (status || attempt || !were_moved(engine, moves)) break;
         ct_result_free(result);
     }
+    if (ct_code_file_is_damaged(ct_keeper_file(engine->keeper))) ct_worker_wake(engine->worker);
     leave(engine);
     if (status) ct_result_free(result);
     else *out = result;
@@ -320,6 +322,7 @@ int ct_engine_stats(ct_engine *engine, ct_stats *out, ct_error *error) {
     if (!status) status = ct_store_stats(engine->store, &stats, error);
     if (!status) status = ct_index_validate(engine->index, error);
     if (!status) {
+        stats.restoring += ct_keeper_lost(engine->keeper);
         stats.index_bytes = (int64_t)ct_index_bytes(engine->index);
         ct_worker_last_error(engine->worker, stats.last_error, sizeof stats.last_error);
         *out = stats;

@@ -22,6 +22,9 @@ int ct_keeper_refresh(ct_keeper *keeper, ct_error *error);
  * thread at a time. */
 int ct_keeper_save(ct_keeper *keeper);
 
+/* Chunks of blocks that are not in the file as they should be, and that nobody has been told of yet. */
+int64_t ct_keeper_lost(ct_keeper *keeper);
+
 /* Lives as long as the keeper. */
 ct_code_file *ct_keeper_file(const ct_keeper *keeper);
 

@@ -151,6 +151,7 @@ static int look_up_words(ct_gather *gather, size_t capacity, ct_error *error) {
 static int find_lexical(ct_gather *gather, size_t capacity, ct_error *error) {
     int status = gather->found ? CT_OK : look_up_words(gather, capacity, error);
     for (size_t i = 0; !status && i < gather->found_count; i++) {
+        if (gather->found[i].message_id < 1) continue; /* no message of ours: the store is damaged */
         ct_candidate *candidate = ct_pool_add(&gather->pool, gather->found[i].message_id);
         if (candidate) candidate->lexical = gather->found[i].score;
         else status = ct_fail_nomem(error);

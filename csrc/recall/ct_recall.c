@@ -135,7 +135,8 @@ static int bound_ids(const ct_recall_parts *parts, ct_bound_filter *filter, ct_e
     if (status) return status;
     ct_index_bounds(parts->index, filter->since_ms, filter->until_ms, &first, &last, &known);
     if (known < stored) return CT_OK;
-    filter->first_id = first < first_pending ? first : first_pending;
+    if (first > first_pending) first = first_pending;
+    filter->first_id = first > 1 ? first : 1;
     filter->last_id = last > last_pending ? last : last_pending;
     return CT_OK;
 }
@@ -170,6 +171,10 @@ int ct_recall_run(ct_recall *recall, ct_result *result, ct_error *error) {
     if (!status) status = fetch(gather, capacity, result, error);
     if (!status && query->standing)
         status = ct_standing_find(&recall->parts, query, &recall->filter, &gather->tokens, result, error);
+    if (status == CT_NOT_FOUND) { /* of a message that was found */
+        ct_error why = *error;
+        status = ct_fail(error, CT_CORRUPT, "the store is damaged: %s", why.message);
+    }
     timings->fetch_ns = ct_clock_ns() - began - (in_stages(timings) - before);
     return status;
 }

@@ -34,6 +34,7 @@ int ct_connection_open(ct_store *store, ct_connection *connection, int read_only
                           : full_sync ? "PRAGMA synchronous=FULL; PRAGMA foreign_keys=0"
                                       : "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=0";
     int status = ct_sql_run(connection, pragmas, "setting up a connection", error);
+    if (!status) status = ct_sql_prepare_ends(connection, error);
     if (!status && read_only) status = ct_fts_register(connection, error);
     if (status) ct_connection_close(connection);
     return status;

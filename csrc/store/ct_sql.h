@@ -128,6 +128,9 @@ int ct_sql_do(ct_connection *connection, sqlite3_stmt *statement, const char *do
 /* Run SQL text. */
 int ct_sql_run(ct_connection *connection, const char *sql, const char *doing, ct_error *error);
 
+/* Have the statements at hand that end a transaction, when the connection is opened. */
+int ct_sql_prepare_ends(ct_connection *connection, ct_error *error);
+
 int ct_sql_begin(ct_connection *connection, ct_error *error);
 
 /* One view of the file for many statements, which also spares each its own lock. */
@@ -139,9 +142,9 @@ int ct_sql_end(ct_connection *connection, int status, ct_error *error);
 /* Begin a part of the open transaction that can be taken back by itself. */
 int ct_sql_save(ct_connection *connection, ct_error *error);
 
-/* Keep that part when status is CT_OK, otherwise take it back; gives the status of the whole.  When taking
- * it back is impossible the transaction is rolled back. */
-int ct_sql_end_save(ct_connection *connection, int status, ct_error *error);
+/* Keep that part when status is CT_OK, otherwise take it back; gives the status of the whole.  *kept: what came
+ * before it is still in the open transaction; if not, that was rolled back. */
+int ct_sql_end_save(ct_connection *connection, int status, int *kept, ct_error *error);
 
 /* Id of a name in session or role; 0 when it is not there. */
 int ct_sql_find_name(ct_connection *connection, ct_statement find, const char *name, int64_t *id,

@@ -125,10 +125,11 @@ static void insert_alone(ct_connection *connection, request *wanted) {
 /* The same behind what others have put into the transaction, which stays when this fails.  0: it does not:
  * SQLite took the whole transaction back, as it may when memory or the disk runs out. */
 static int insert_beside(ct_connection *connection, request *wanted) {
+    int kept = 1;
     wanted->status = ct_sql_save(connection, wanted->error);
-    if (!wanted->status)
-        wanted->status = ct_sql_end_save(connection, insert_all(connection, wanted), wanted->error);
-    return !sqlite3_get_autocommit(connection->db);
+    if (wanted->status) return !sqlite3_get_autocommit(connection->db);
+    wanted->status = ct_sql_end_save(connection, insert_all(connection, wanted), &kept, wanted->error);
+    return kept;
 }
 
 static request *request_of(ct_commit_place *place) { return (request *)place; }
