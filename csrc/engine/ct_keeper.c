@@ -241,14 +241,13 @@ static int find_end(const ct_keeper *keeper, int64_t *end, ct_error *error) {
 }
 
 /* With the file locked. */
-static void save_all(ct_keeper *keeper, size_t full) {
-    ct_error error = {0};
+static void save_all(ct_keeper *keeper, size_t full, ct_error *error) {
     int64_t end;
-    int status = ct_keeper_refresh(keeper, &error);
+    int status = ct_keeper_refresh(keeper, error);
     for (size_t place = 0; !status && place < full; place++) {
         if (ct_index_tokens_at(keeper->index, place) >= 0) continue;
-        status = find_end(keeper, &end, &error);
-        if (!status) status = save_block(keeper, place, end, &error);
+        status = find_end(keeper, &end, error);
+        if (!status) status = save_block(keeper, place, end, error);
         if (status == CT_NOT_FOUND || status == CT_CONFLICT) status = CT_OK; /* made again, or not readable now */
     }
     /* Whoever has the store will be done with it; a disk that is full stays so for a while. */
@@ -261,13 +260,12 @@ static int is_all_saved(const ct_keeper *keeper, size_t full) {
     return 1;
 }
 
-static void save_full(ct_keeper *keeper) {
-    ct_error error = {0};
-    if (ct_keeper_refresh(keeper, &error)) return;
+static void save_full(ct_keeper *keeper, ct_error *error) {
+    if (ct_keeper_refresh(keeper, error)) return;
     size_t full = ct_index_count(keeper->index) / CT_BLOCK_ENTRIES;
     if (full <= keeper->failed_at || is_all_saved(keeper, full)) return;
-    if (ct_code_file_lock(keeper->file, &error)) return;
-    save_all(keeper, full);
+    if (ct_code_file_lock(keeper->file, error)) return;
+    save_all(keeper, full, error);
     ct_code_file_unlock(keeper->file);
 }
 
@@ -278,8 +276,8 @@ int64_t ct_keeper_lost(ct_keeper *keeper) {
     return lost;
 }
 
-int ct_keeper_save(ct_keeper *keeper) {
+int ct_keeper_save(ct_keeper *keeper, ct_error *error) {
     int dropped = drop_lost(keeper) + drop_damaged(keeper);
-    save_full(keeper);
+    save_full(keeper, error);
     return dropped > 0;
 }

@@ -47,13 +47,25 @@ void ct_code_file_close(ct_code_file *file) {
     ct_free(file);
 }
 
-/* Not through a link: the file is made where the store is. */
+/* Not through a link: the file is made where the store is.  One that may only be read is read. */
+static int open_path(const char *path, int create, int *reason) {
+    struct stat info;
+    int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (create ? O_CREAT : 0);
+    int descriptor = open(path, O_RDWR | flags, 0600);
+    if (descriptor < 0 && (errno == EACCES || errno == EROFS || errno == EPERM))
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    *reason = errno;
+    if (descriptor < 0 || (!fstat(descriptor, &info) && S_ISREG(info.st_mode))) return descriptor;
+    close(descriptor);
+    *reason = EINVAL;
+    return -1;
+}
+
 static int open_it(ct_code_file *file, int create, int *out, ct_error *error) {
     int reason = 0;
     pthread_mutex_lock(&file->mutex);
     if (file->descriptor < 0) {
-        file->descriptor = open(file->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
-        reason = errno;
+        file->descriptor = open_path(file->path, create, &reason);
     }
     *out = file->descriptor;
     pthread_mutex_unlock(&file->mutex);

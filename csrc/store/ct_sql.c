@@ -112,6 +112,14 @@ int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error
     }
 }
 
+int ct_sql_check_log(const ct_store *store, ct_error *error) {
+    if (store->guard.descriptor < 0 || ct_log_guard_holds(&store->guard)) return CT_OK;
+    return ct_fail(error, CT_IO,
+                   "%s: its log (-wal) was removed or replaced while the store was open; nothing more can be stored "
+                   "or read until it is closed and opened again",
+                   store->name);
+}
+
 sqlite3_stmt *ct_sql_get(ct_connection *connection, ct_statement which, ct_error *error) {
     sqlite3_stmt *statement = connection->statements[which];
     if (statement) {

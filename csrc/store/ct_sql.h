@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "store/ct_commit_queue.h"
+#include "store/ct_log_guard.h"
 #include "store/ct_store.h"
 
 /* Prepared when first used, kept for the life of the connection. */
@@ -105,6 +106,7 @@ struct ct_store {
     pthread_mutex_t write_mutex;
     ct_connection writer;
     ct_connection deriver;
+    ct_log_guard guard;
     pthread_mutex_t reader_mutex;
     pthread_cond_t reader_returned;
     ct_connection readers[CT_READERS_MAX];
@@ -121,6 +123,9 @@ int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error
 
 /* The statement, reset and without bindings; NULL with error set. */
 sqlite3_stmt *ct_sql_get(ct_connection *connection, ct_statement which, ct_error *error);
+
+/* CT_IO when the log was removed under the open store: what is written to it is lost. */
+int ct_sql_check_log(const ct_store *store, ct_error *error);
 
 /* Step a statement that gives no row. */
 int ct_sql_do(ct_connection *connection, sqlite3_stmt *statement, const char *doing, ct_error *error);

@@ -116,10 +116,12 @@ static int insert_all(ct_connection *connection, request *wanted) {
 }
 
 /* The same in a transaction of its own. */
-static void insert_alone(ct_connection *connection, request *wanted) {
-    wanted->status = ct_sql_begin(connection, wanted->error);
+static void insert_alone(ct_store *store, request *wanted) {
+    ct_connection *writer = &store->writer;
+    wanted->status = ct_sql_begin(writer, wanted->error);
     if (wanted->status) return;
-    wanted->status = ct_sql_end(connection, insert_all(connection, wanted), wanted->error);
+    wanted->status = ct_sql_end(writer, insert_all(writer, wanted), wanted->error);
+    if (!wanted->status) wanted->status = ct_sql_check_log(store, wanted->error);
 }
 
 /* The same behind what others have put into the transaction, which stays when this fails.  0: it does not:
@@ -148,7 +150,8 @@ static void spread(const ct_commit_group *group, int status, const ct_error *err
 static void insert_group(ct_store *store, ct_commit_group *group) {
     ct_connection *writer = &store->writer;
     request *own = request_of(group->first);
-    own->status = ct_sql_begin(writer, own->error);
+    own->status = ct_sql_check_log(store, own->error);
+    if (!own->status) own->status = ct_sql_begin(writer, own->error);
     if (own->status) return;
     own->status = insert_all(writer, own);
     if (own->status) {
@@ -162,12 +165,13 @@ static void insert_group(ct_store *store, ct_commit_group *group) {
     if (kept) {
         ct_error error = {0};
         int status = ct_sql_end(writer, CT_OK, &error);
+        if (!status) status = ct_sql_check_log(store, &error);
         spread(group, status, &error);
         return;
     }
     /* What one caller met must not become the others': each once more, by itself. */
     for (place = group->first; place; place = place->next)
-        if (!request_of(place)->status) insert_alone(writer, request_of(place));
+        if (!request_of(place)->status) insert_alone(store, request_of(place));
 }
 
 static size_t bytes_of(const ct_message_input *messages, size_t count) {

@@ -305,7 +305,7 @@ def test_what_was_removed_while_open_is_not_written_to(path: Path, model: Model)
 
 
 def test_what_another_engine_has_mended_stays(path: Path, model: Model) -> None:
-    """Of two engines that have a damaged block the second finds the mended one, in another place."""
+    """Of two engines that have a damaged block the second finds the mended one elsewhere."""
     size = codes_of(path).stat().st_size
 
     def row() -> tuple[int, int]:
