@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import cortext
+from cortext import _native
 from cortext.models import Model, load
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -35,6 +36,14 @@ def _private_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+
+
+@pytest.fixture(autouse=True)
+def _restore_level() -> Iterator[None]:
+    """Kernels are the process's: a test that forces a level leaves none behind."""
+    before = _native.simd_name()
+    yield
+    _native.force_simd(before)
 
 
 @pytest.fixture(scope="session")

@@ -12,9 +12,9 @@ import click
 from cortext.cli.terminal import one_line
 from cortext.errors import CortextError
 
-__all__ = ["BadInput", "Interrupted", "Stopped", "report"]
+__all__ = ["BadInput", "Interrupted", "ReaderLeft", "Stopped", "report"]
 
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
+FAILED, USAGE, INTERRUPTED, READER_LEFT = 1, 2, 130, 141
 
 
 class BadInput(click.ClickException):
@@ -26,6 +26,15 @@ class BadInput(click.ClickException):
 
 class Stopped(KeyboardInterrupt):
     """The person stopped the work; the text says what is safe."""
+
+
+class ReaderLeft(click.ClickException):
+    """Whoever read the output has seen enough, as `head` does: nothing is wrong."""
+
+    exit_code = READER_LEFT
+
+    def __init__(self) -> None:
+        super().__init__("the reader of the output went away")
 
 
 class Interrupted(click.ClickException):
@@ -40,6 +49,8 @@ def report(error: BaseException) -> int:
     with contextlib.suppress(OSError, ValueError):
         if os.environ.get("CORTEXT_DEBUG") == "1":
             traceback.print_exception(error)
+        if status == READER_LEFT:
+            return status
         if status == INTERRUPTED and sys.stderr.isatty():
             print(file=sys.stderr)  # the terminal wrote ^C
         print(f"cortext: {one_line(text)}", file=sys.stderr, flush=True)
@@ -59,7 +70,7 @@ def describe(error: BaseException) -> tuple[str, int]:
     if isinstance(error, CortextError):
         return str(error) or type(error).__name__, FAILED
     if isinstance(error, BrokenPipeError):
-        return "the reader of the output went away", FAILED
+        return "the reader of the output went away", READER_LEFT
     if isinstance(error, OSError) and error.strerror:
         where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
         return where + error.strerror, FAILED

@@ -18,6 +18,10 @@ from cortext.cli.storing import File, Work, check, store_files
 __all__ = ["ingest"]
 
 
+POLL_SECONDS = 0.1
+STALLED_SECONDS = 60.0
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What an ingest did.  `new`: messages that were not there before.  `pending`: not embedded."""
@@ -42,11 +46,29 @@ class Summary:
         return f"{text}; embedded in {self.embed_seconds:.2f} s"
 
 
+def restore(engine: cortext.Engine, wanted: bool | None) -> None:
+    """Wait until what was lost with the file of codes is made again, or nothing comes of it."""
+    left = total = engine.stats().restoring
+    if not total:
+        return
+    moved = time.monotonic()
+    with meter("restoring", wanted) as update:
+        while left and time.monotonic() - moved < STALLED_SECONDS:
+            time.sleep(POLL_SECONDS)
+            now = engine.stats().restoring
+            if now != left:
+                left, moved = now, time.monotonic()
+            total = max(total, left)
+            update(total - left, total, total - left)
+
+
 def embed(engine: cortext.Engine, wanted: bool | None) -> bool:
     """Wait until every message is embedded, and return whether all could be."""
     try:
         with meter("embedding", wanted) as update:
-            return engine.flush(progress=lambda done, total: update(done, total, done))
+            complete = engine.flush(progress=lambda done, total: update(done, total, done))
+        restore(engine, wanted)
+        return complete
     except KeyboardInterrupt:
         raise Stopped(
             "interrupted; all messages are stored, and embedding goes on when the store is opened"
@@ -108,7 +130,8 @@ def ingest(
     Without FILE, or with "-", messages come from standard input. A JSON line has "text" and may
     have "role", "session", "time", "source", "metadata" and "uid"; "time" is ISO 8601 with a zone,
     or milliseconds since 1970 UTC. A message whose "uid" is stored already is not stored twice.
-    Files are checked first, so that a bad line changes nothing.
+    Files are checked first, so that a bad line changes nothing; a "uid" that is there with another
+    text is found only while storing, and what came before it stays.
     """
     chosen = []
     for path in files or ("-",):

@@ -13,7 +13,7 @@ import cortext
 from cortext.cli import command
 from cortext.cli.completion import completion
 from cortext.cli.demo.command import demo
-from cortext.cli.failure import Interrupted, report
+from cortext.cli.failure import Interrupted, ReaderLeft, report
 from cortext.cli.ingest import ingest
 from cortext.cli.messages import messages
 from cortext.cli.model import model
@@ -34,7 +34,7 @@ class Root(command.Group):
         except KeyboardInterrupt as stopped:
             raise Interrupted(str(stopped) or "interrupted") from stopped
         except BrokenPipeError as error:
-            raise click.ClickException("the reader of the output went away") from error
+            raise ReaderLeft from error
 
 
 @click.group(

@@ -121,6 +121,8 @@ def to_rows(messages: Iterable[NewMessage | Mapping[str, Any]]) -> list[NewRow]:
     """What the core stores, for many.  An InputError says which message it is about."""
     if isinstance(messages, (str, Mapping, NewMessage)):
         raise InputError("messages must be a list of messages, not one")
+    if not isinstance(messages, Iterable):
+        raise InputError(f"messages must be a list of messages, not {type(messages).__name__}")
     return [_numbered_row(number, message) for number, message in enumerate(messages)]
 
 

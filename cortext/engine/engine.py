@@ -63,7 +63,7 @@ def open_engine(
     encoder, encoder_threads: see `cortext.models.load`.
     cache: optional file of embeddings, shared by stores; off by default.
     index: how recalls find candidates by meaning.  "exact" looks at every chunk, a bit a dimension.
-        "hnsw" asks a graph by hnswlib (`pip install "cortext[hnsw]"`) where it is built, which a
+        "hnsw" asks a graph by hnswlib (`pip install hnswlib`) where it is built, which a
         thread does beside everything else from 1,000 chunks on; recalls with a filter, and what the
         graph does not have yet, are looked at as by "exact".  It takes some 2 KB of memory a chunk
         (384 dimensions) and nearly as much in `<path>-hnsw`, which may be deleted.  "auto" is
@@ -112,7 +112,8 @@ class Engine:
         self._durability = durability
         # At interpreter exit too: the thread ends and the log is folded before Python goes.
         self._finalizer = weakref.finalize(self, _close, handle, neighbours)
-        self._closing = threading.Lock()
+        # A signal's handler may close it while its own thread is closing it.
+        self._closing = threading.RLock()
         self._neighbours = neighbours
         if neighbours is not None:
             neighbours.start()
@@ -199,7 +200,9 @@ class Engine:
         progress: called about ten times a second with (done, total) of what waited at the start.
         Returns: False when the time ran out or messages failed to embed (see `stats`).
         """
-        if timeout is not None and not timeout >= 0:
+        if timeout is not None and (
+            isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout >= 0
+        ):
             raise InputError(f"timeout is {timeout!r}; it must be seconds from 0, or None")
         deadline = None if timeout in (None, math.inf) else clock.monotonic() + timeout
         total = 0
@@ -242,7 +245,7 @@ class Engine:
             roles=convert.to_names(roles, "roles"),
             since_ms=convert.to_optional_milliseconds(since, "since"),
             until_ms=convert.to_optional_milliseconds(until, "until"),
-            after=after,
+            after=_checked_int(after, "after", "of an id", bits=64),
             limit=_checked_int(limit, "limit", "from 1 to 10,000"),
         )
         return [convert.to_message(row) for row in rows]
@@ -411,8 +414,9 @@ def _close(handle: _native.EngineHandle, neighbours: Neighbours | None) -> None:
         handle.close()
 
 
-def _checked_int(value: int, what: str, bounds: str) -> int:
+def _checked_int(value: int, what: str, bounds: str, *, bits: int = 32) -> int:
     """An int that the core can be given; it checks the bounds."""
-    if isinstance(value, bool) or not isinstance(value, int) or not -(2**31) <= value < 2**31:
+    most = 2 ** (bits - 1)
+    if isinstance(value, bool) or not isinstance(value, int) or not -most <= value < most:
         raise InputError(f"{what} is {value!r}; it must be an int {bounds}")
     return value

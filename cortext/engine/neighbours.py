@@ -74,8 +74,7 @@ def is_wanted(index: str) -> bool:
         importlib.import_module("hnswlib")
     except ImportError as error:
         raise InputError(
-            f'index="hnsw" needs hnswlib, which cannot be imported ({error}): '
-            'pip install "cortext[hnsw]"'
+            f'index="hnsw" needs hnswlib, which cannot be imported ({error}): pip install hnswlib'
         ) from None
     return True
 

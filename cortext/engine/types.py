@@ -120,7 +120,8 @@ class Timings:
     """Milliseconds spent in each part of one recall.
 
     wait: for the embedding backlog.  encode: the query.  dense: vector scan.
-    lexical: full-text search.  late: late interaction and all else that describes a candidate.
+    lexical: full-text search; in a large store it runs beside encode, and this is what it took
+        longer.  late: late interaction and all else that describes a candidate.
     fetch: reading the messages, and the standing directives.  total: all of it.
     """
 

@@ -136,7 +136,10 @@ class _Packing(threading.Thread):
         super().__init__(name="cortext-pack")
         self._weights, self._context = weights, context
         self._made: _native.Network | BaseException | None = None
-        self.start()
+        try:
+            self.start()
+        except RuntimeError:  # no thread can be had: here and now, then
+            self.run()
 
     def run(self) -> None:
         try:
@@ -146,7 +149,8 @@ class _Packing(threading.Thread):
 
     def result(self) -> _native.Network:
         """Wait for it.  Raises: what packing raised."""
-        self.join()
+        if self.ident is not None:
+            self.join()
         made, self._made = self._made, None
         if isinstance(made, _native.Network):
             return made

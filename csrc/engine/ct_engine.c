@@ -18,6 +18,9 @@
 #define TEXT_BYTES_MAX (16u << 20)
 #define LIMIT_MAX 10000
 
+/* With fewer chunks a search by words takes no longer than it takes to wake a thread that does it. */
+#define HELPED_CHUNKS 4096
+
 struct ct_engine {
     pid_t owner;
     pthread_mutex_t mutex;
@@ -31,6 +34,9 @@ struct ct_engine {
     ct_keeper *keeper;
     ct_worker *worker;
     ct_recall_nearby nearby; /* guarded by mutex */
+    pthread_mutex_t helper_mutex; /* held by the recall that has the helper */
+    ct_team *helper; /* of two; made when it is first of use */
+    int has_cores;   /* more than one */
 };
 
 /* Begin a call.  Everything after a CT_OK is undone by leave. */
@@ -54,6 +60,8 @@ static void leave(ct_engine *engine) {
 }
 
 static void release_parts(ct_engine *engine) {
+    ct_team_destroy(engine->helper);
+    engine->helper = NULL;
     if (engine->worker) ct_worker_stop(engine->worker);
     ct_keeper_free(engine->keeper);
     if (engine->store) ct_store_close(engine->store);
@@ -73,7 +81,9 @@ int ct_engine_open(const ct_engine_options *options, ct_encoder *encoder, ct_eng
     ct_engine *engine = ct_alloc_zero(sizeof *engine);
     if (!engine) return ct_fail_nomem(error);
     engine->owner = getpid();
+    engine->has_cores = sysconf(_SC_NPROCESSORS_ONLN) > 1;
     pthread_mutex_init(&engine->mutex, NULL);
+    pthread_mutex_init(&engine->helper_mutex, NULL);
     pthread_cond_init(&engine->idle, NULL);
     engine->encoder = ct_encoder_retain(encoder);
     ct_store_options store_options = {
@@ -114,6 +124,7 @@ void ct_engine_free(ct_engine *engine) {
     ct_engine_close(engine);
     pthread_cond_destroy(&engine->idle);
     pthread_mutex_destroy(&engine->mutex);
+    pthread_mutex_destroy(&engine->helper_mutex);
     ct_free(engine);
 }
 
@@ -228,15 +239,28 @@ int ct_engine_messages(ct_engine *engine, const ct_filter *filter, int64_t after
     return status;
 }
 
+/* NULL when there is no need, no second processor, or another recall has it. */
+static ct_team *take_helper(ct_engine *engine) {
+    ct_error why = {0};
+    if (ct_index_count(engine->index) < HELPED_CHUNKS || !engine->has_cores) return NULL;
+    if (pthread_mutex_trylock(&engine->helper_mutex)) return NULL;
+    if (!engine->helper && ct_team_create(2, &engine->helper, &why)) engine->helper = NULL;
+    ct_team *helper = engine->helper;
+    if (!helper) pthread_mutex_unlock(&engine->helper_mutex);
+    return helper;
+}
+
 static int run_recall(ct_engine *engine, const ct_query *query, ct_result *result, ct_error *error) {
     int64_t started = ct_clock_ns();
     pthread_mutex_lock(&engine->mutex);
     ct_recall_parts parts = {engine->store, engine->encoder, engine->index, ct_keeper_file(engine->keeper),
-                             engine->nearby};
+                             engine->nearby, NULL};
     pthread_mutex_unlock(&engine->mutex);
     ct_recall recall;
+    parts.helper = take_helper(engine);
     /* Before the wait: behind it the model would be at the next message of the backlog. */
     int status = ct_recall_begin(&recall, &parts, query, result, error);
+    if (parts.helper) pthread_mutex_unlock(&engine->helper_mutex);
     int64_t began = ct_clock_ns();
     if (!status && query->stages & (CT_STAGE_DENSE | CT_STAGE_LATE)) {
         status = ct_worker_catch_up(engine->worker, began + query->wait_ms * 1000000ll, error);
@@ -282,6 +306,7 @@ int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, 
         if (status || attempt || !were_moved(engine, moves)) break;
         ct_result_free(result);
     }
+    if (ct_code_file_is_damaged(ct_keeper_file(engine->keeper))) ct_worker_wake(engine->worker);
     leave(engine);
     if (status) ct_result_free(result);
     else *out = result;
@@ -297,6 +322,7 @@ int ct_engine_stats(ct_engine *engine, ct_stats *out, ct_error *error) {
     if (!status) status = ct_store_stats(engine->store, &stats, error);
     if (!status) status = ct_index_validate(engine->index, error);
     if (!status) {
+        stats.restoring += ct_keeper_lost(engine->keeper);
         stats.index_bytes = (int64_t)ct_index_bytes(engine->index);
         ct_worker_last_error(engine->worker, stats.last_error, sizeof stats.last_error);
         *out = stats;

@@ -12,9 +12,9 @@ struct ct_keeper {
     ct_code_file *file;
     size_t code_bytes;
     size_t code_words; /* of a token */
-    pthread_mutex_t mutex; /* one refresh at a time; guards `known` */
+    pthread_mutex_t mutex; /* one refresh at a time; guards the next two */
     int64_t known;         /* blocks before this place were looked for in the file */
-    ct_block_rows lost;    /* to be dropped by whoever saves */
+    ct_block_rows lost;    /* not in the file as they should be; to be dropped by whoever saves */
     size_t failed_at;      /* blocks that were full when writing failed */
 };
 
@@ -46,17 +46,35 @@ static int load_from_store(const ct_keeper *keeper, size_t most, ct_error *error
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static int add_lost(ct_keeper *keeper, const ct_block_row *row, size_t most, ct_error *error) {
-    if (!keeper->lost.list) keeper->lost.list = ct_alloc(most * sizeof *row);
-    if (!keeper->lost.list) return ct_fail_nomem(error);
-    keeper->lost.list[keeper->lost.count++] = *row;
+static int add_lost(ct_keeper *keeper, const ct_block_row *row, ct_error *error) {
+    ct_block_rows *lost = &keeper->lost;
+    for (size_t i = 0; i < lost->count; i++)
+        if (lost->list[i].place == row->place && lost->list[i].start == row->start) return CT_OK;
+    if (lost->count == lost->capacity) {
+        size_t capacity = lost->capacity ? 2 * lost->capacity : 16;
+        ct_block_row *grown = ct_realloc(lost->list, capacity * sizeof *grown);
+        if (!grown) return ct_fail_nomem(error);
+        lost->list = grown;
+        lost->capacity = capacity;
+    }
+    lost->list[lost->count++] = *row;
     return CT_OK;
+}
+
+/* Room for what the blocks hold, were the store as large as they say; without it the index grows by and by. */
+static void reserve(const ct_keeper *keeper, size_t blocks) {
+    ct_error ignored = {0};
+    int64_t first, last, chunks;
+    if (ct_store_pending_bounds(keeper->store, &first, &last, &chunks, &ignored)) return;
+    if (chunks > 0 && blocks <= (size_t)chunks / CT_BLOCK_ENTRIES)
+        ct_index_reserve(keeper->index, blocks * CT_BLOCK_ENTRIES, &ignored);
 }
 
 /* Blocks come in their order: of one that is not in the file the store has the vectors. */
 static int load_blocks(ct_keeper *keeper, const ct_block_rows *rows, ct_error *error) {
     ct_block_reader reader;
-    int status = ct_index_reserve(keeper->index, rows->count * CT_BLOCK_ENTRIES, error);
+    int status = CT_OK;
+    reserve(keeper, rows->count);
     ct_block_reader_begin(&reader, keeper->file, ct_index_padded(keeper->index), rows);
     for (size_t i = 0; !status && i < rows->count;) {
         const ct_block_row *row = &rows->list[i];
@@ -69,7 +87,7 @@ static int load_blocks(ct_keeper *keeper, const ct_block_rows *rows, ct_error *e
         if (row->place == (int64_t)place) found = ct_block_reader_take(&reader, i - 1, &block);
         if (!found) found = ct_index_add_block(keeper->index, block, &why);
         if (found == CT_NOMEM) status = ct_fail_nomem(error);
-        if (found == CT_NOT_FOUND) status = add_lost(keeper, row, rows->count, error);
+        if (found == CT_NOT_FOUND) status = add_lost(keeper, row, error);
         if (!status && found) {
             size_t missing = CT_BLOCK_ENTRIES - ct_index_count(keeper->index) % CT_BLOCK_ENTRIES;
             status = load_from_store(keeper, missing, error);
@@ -114,10 +132,11 @@ ct_code_file *ct_keeper_file(const ct_keeper *keeper) { return keeper->file; }
 /* ---- keeping up ---------------------------------------------------------------------------- */
 
 /* Another process has put a block into the file: learn where its codes of tokens are. */
-static int adopt(const ct_keeper *keeper, const ct_block_row *row, ct_error *error) {
+static int adopt(ct_keeper *keeper, const ct_block_row *row, ct_error *error) {
     ct_block *known = row->place < 0 ? NULL : ct_index_full_block(keeper->index, (size_t)row->place), *block;
     if (!known || ct_index_tokens_at(keeper->index, (size_t)row->place) >= 0) return CT_OK;
     int status = ct_code_file_read(keeper->file, row->start, ct_index_padded(keeper->index), row->hash, &block, error);
+    if (status == CT_NOT_FOUND) return add_lost(keeper, row, error);
     if (status) return status == CT_NOMEM ? CT_NOMEM : CT_OK;
     if (memcmp(known->chunk_id, block->chunk_id, CT_BLOCK_ENTRIES * sizeof *block->chunk_id) == 0) {
         memcpy(known->token_end, block->token_end, CT_BLOCK_ENTRIES * sizeof *block->token_end);
@@ -158,21 +177,30 @@ static int drop(const ct_keeper *keeper, const ct_block_row *row, ct_error *erro
 
 static int drop_lost(ct_keeper *keeper) {
     ct_error error = {0};
+    pthread_mutex_lock(&keeper->mutex);
     size_t before = keeper->lost.count;
     while (keeper->lost.count && !drop(keeper, &keeper->lost.list[keeper->lost.count - 1], &error))
         keeper->lost.count--;
-    return keeper->lost.count < before;
+    int dropped = keeper->lost.count < before;
+    pthread_mutex_unlock(&keeper->mutex);
+    return dropped;
 }
 
-/* A reader met a block whose codes of tokens are not what they were. */
+/* A reader met a block whose codes of tokens are not what they were.  Another process may have met them before, and
+ * put the block into another place: that one is looked for at the next refresh. */
 static int drop_damaged(ct_keeper *keeper) {
     int dropped = 0;
     int64_t place = ct_code_file_take_damaged(keeper->file);
     ct_block_rows rows;
     ct_error error = {0};
     if (place < 0 || ct_store_get_blocks(keeper->store, place, &rows, &error)) return 0;
-    if (rows.count && rows.list[0].place == place) dropped = !drop(keeper, &rows.list[0], &error);
-    if (dropped) ct_index_set_tokens_at(keeper->index, (size_t)place, -1);
+    int64_t met = ct_index_tokens_at(keeper->index, (size_t)place);
+    int64_t data_bytes = (int64_t)ct_block_data_bytes(ct_index_padded(keeper->index));
+    int is_there = rows.count && rows.list[0].place == place;
+    if (met >= 0 && is_there && rows.list[0].start + data_bytes == met) dropped = !drop(keeper, &rows.list[0], &error);
+    else if (is_there) ct_code_file_note_missed(keeper->file);
+    if (met >= 0 && (dropped || !is_there || rows.list[0].start + data_bytes != met))
+        ct_index_set_tokens_at(keeper->index, (size_t)place, -1);
     ct_block_rows_free(&rows);
     return dropped;
 }
@@ -213,17 +241,17 @@ static int find_end(const ct_keeper *keeper, int64_t *end, ct_error *error) {
 }
 
 /* With the file locked. */
-static void save_all(ct_keeper *keeper, size_t full) {
-    ct_error error = {0};
+static void save_all(ct_keeper *keeper, size_t full, ct_error *error) {
     int64_t end;
-    int status = ct_keeper_refresh(keeper, &error);
+    int status = ct_keeper_refresh(keeper, error);
     for (size_t place = 0; !status && place < full; place++) {
         if (ct_index_tokens_at(keeper->index, place) >= 0) continue;
-        status = find_end(keeper, &end, &error);
-        if (!status) status = save_block(keeper, place, end, &error);
+        status = find_end(keeper, &end, error);
+        if (!status) status = save_block(keeper, place, end, error);
         if (status == CT_NOT_FOUND || status == CT_CONFLICT) status = CT_OK; /* made again, or not readable now */
     }
-    keeper->failed_at = status ? full : 0;
+    /* Whoever has the store will be done with it; a disk that is full stays so for a while. */
+    keeper->failed_at = status == CT_IO || status == CT_FULL ? full : 0;
 }
 
 static int is_all_saved(const ct_keeper *keeper, size_t full) {
@@ -232,18 +260,24 @@ static int is_all_saved(const ct_keeper *keeper, size_t full) {
     return 1;
 }
 
-static void save_full(ct_keeper *keeper) {
-    ct_error error = {0};
-    if (ct_keeper_refresh(keeper, &error)) return;
+static void save_full(ct_keeper *keeper, ct_error *error) {
+    if (ct_keeper_refresh(keeper, error)) return;
     size_t full = ct_index_count(keeper->index) / CT_BLOCK_ENTRIES;
     if (full <= keeper->failed_at || is_all_saved(keeper, full)) return;
-    if (ct_code_file_lock(keeper->file, &error)) return;
-    save_all(keeper, full);
+    if (ct_code_file_lock(keeper->file, error)) return;
+    save_all(keeper, full, error);
     ct_code_file_unlock(keeper->file);
 }
 
-int ct_keeper_save(ct_keeper *keeper) {
+int64_t ct_keeper_lost(ct_keeper *keeper) {
+    pthread_mutex_lock(&keeper->mutex);
+    int64_t lost = (int64_t)keeper->lost.count * CT_BLOCK_ENTRIES;
+    pthread_mutex_unlock(&keeper->mutex);
+    return lost;
+}
+
+int ct_keeper_save(ct_keeper *keeper, ct_error *error) {
     int dropped = drop_lost(keeper) + drop_damaged(keeper);
-    save_full(keeper);
+    save_full(keeper, error);
     return dropped > 0;
 }

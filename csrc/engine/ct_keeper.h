@@ -18,9 +18,12 @@ void ct_keeper_free(ct_keeper *keeper);
 int ct_keeper_refresh(ct_keeper *keeper, ct_error *error);
 
 /* Move what is full from the store into the file, and have made again what the file has lost.  What fails
- * is tried again later: everything works without the file.  1 when messages wait to be embedded again.  Of one
- * thread at a time. */
-int ct_keeper_save(ct_keeper *keeper);
+ * is tried again later, and said in error: everything works without the file.  1 when messages wait to be embedded
+ * again.  Of one thread at a time. */
+int ct_keeper_save(ct_keeper *keeper, ct_error *error);
+
+/* Chunks of blocks that are not in the file as they should be, and that nobody has been told of yet. */
+int64_t ct_keeper_lost(ct_keeper *keeper);
 
 /* Lives as long as the keeper. */
 ct_code_file *ct_keeper_file(const ct_keeper *keeper);

@@ -162,11 +162,19 @@ static int embed_next(ct_worker *worker, ct_error *error) {
     return status;
 }
 
+/* 1 when messages wait to be embedded again. */
+static int save(ct_worker *worker) {
+    ct_error error = {0};
+    int is_wanted = ct_keeper_save(worker->keeper, &error);
+    if (error.status == CT_IO || error.status == CT_FULL) note(worker, &error);
+    return is_wanted;
+}
+
 /* What can be done while nothing waits, a step at a time; 0 when all is done. */
 static int tidy(ct_worker *worker) {
     ct_error error = {0};
     int32_t count;
-    if (ct_keeper_save(worker->keeper)) return 1;
+    if (save(worker)) return 1;
     return !ct_store_read_lengths(worker->store, &worker->lengths_to, LENGTHS, &count, &error) && count == LENGTHS;
 }
 
@@ -179,7 +187,7 @@ static void *run(void *argument) {
         if (status == CT_CLOSED) break;
         if (status != CT_NOT_FOUND) note(worker, &error);
         if (!status) {
-            if (++embedded % SAVE_MESSAGES == 0) ct_keeper_save(worker->keeper);
+            if (++embedded % SAVE_MESSAGES == 0) save(worker);
             ct_store_checkpoint(worker->store, &error);
             if (error.status) note(worker, &error);
             continue;

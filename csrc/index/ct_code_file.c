@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/ct_alloc.h"
@@ -46,13 +47,25 @@ void ct_code_file_close(ct_code_file *file) {
     ct_free(file);
 }
 
-/* Not through a link: the file is made where the store is. */
+/* Not through a link: the file is made where the store is.  One that may only be read is read. */
+static int open_path(const char *path, int create, int *reason) {
+    struct stat info;
+    int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (create ? O_CREAT : 0);
+    int descriptor = open(path, O_RDWR | flags, 0600);
+    if (descriptor < 0 && (errno == EACCES || errno == EROFS || errno == EPERM))
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    *reason = errno;
+    if (descriptor < 0 || (!fstat(descriptor, &info) && S_ISREG(info.st_mode))) return descriptor;
+    close(descriptor);
+    *reason = EINVAL;
+    return -1;
+}
+
 static int open_it(ct_code_file *file, int create, int *out, ct_error *error) {
     int reason = 0;
     pthread_mutex_lock(&file->mutex);
     if (file->descriptor < 0) {
-        file->descriptor = open(file->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
-        reason = errno;
+        file->descriptor = open_path(file->path, create, &reason);
     }
     *out = file->descriptor;
     pthread_mutex_unlock(&file->mutex);
@@ -62,15 +75,28 @@ static int open_it(ct_code_file *file, int create, int *out, ct_error *error) {
                    strerror(reason));
 }
 
+/* Whether the file that is open is still the one with the name. */
+static int is_current(const ct_code_file *file, int descriptor) {
+    struct stat open_one, named;
+    return !fstat(descriptor, &open_one) && !lstat(file->path, &named) && open_one.st_dev == named.st_dev &&
+           open_one.st_ino == named.st_ino;
+}
+
 int ct_code_file_lock(ct_code_file *file, ct_error *error) {
     int descriptor;
     int status = open_it(file, 1, &descriptor, error);
     if (!status && flock(descriptor, LOCK_EX | LOCK_NB))
         status = ct_fail(error, CT_BUSY, "cannot lock %s: %s", file->path, strerror(errno));
+    if (!status && !is_current(file, descriptor)) {
+        ct_code_file_unlock(file);
+        status = ct_fail(error, CT_IO, "%s was removed or replaced while it was open", file->path);
+    }
     return status;
 }
 
 void ct_code_file_unlock(ct_code_file *file) { flock(file->descriptor, LOCK_UN); }
+
+int ct_code_file_is_damaged(ct_code_file *file) { return atomic_load(&file->damaged) >= 0; }
 
 int64_t ct_code_file_take_damaged(ct_code_file *file) { return atomic_exchange(&file->damaged, -1); }
 
@@ -106,6 +132,16 @@ static int read_all(const ct_code_file *file, int descriptor, void *data, size_t
 
 static uint64_t hash_block(const ct_block *block, size_t padded) {
     return ct_hash(ct_block_data(block), ct_block_data_bytes(padded), BLOCK_FORMAT);
+}
+
+/* More tokens no chunk has. */
+#define TOKENS_MAX 65536
+
+static int has_order(const ct_block *block) {
+    uint32_t before = 0;
+    for (size_t i = 0; i < CT_BLOCK_ENTRIES; before = block->token_end[i++])
+        if (block->token_end[i] < before || block->token_end[i] - before > TOKENS_MAX) return 0;
+    return 1;
 }
 
 /* With its id, so that no chunk's codes pass for another's. */
@@ -162,7 +198,7 @@ int ct_code_file_read(ct_code_file *file, int64_t start, size_t padded, uint64_t
     ct_block *block = ct_block_new(padded, 1);
     if (!block) return ct_fail_nomem(error);
     status = read_all(file, descriptor, ct_block_data(block), ct_block_data_bytes(padded), start, error);
-    if (!status && hash_block(block, padded) != hash) status = CT_NOT_FOUND;
+    if (!status && (hash_block(block, padded) != hash || !has_order(block))) status = CT_NOT_FOUND;
     if (status) {
         ct_block_free(block);
         return status;

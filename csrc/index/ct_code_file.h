@@ -15,7 +15,8 @@ typedef struct ct_code_file ct_code_file;
 int ct_code_file_open(const char *path, ct_code_file **out, ct_error *error);
 void ct_code_file_close(ct_code_file *file);
 
-/* The right to write: of one process at a time.  CT_BUSY: another has it. */
+/* The right to write: of one process at a time.  CT_BUSY: another has it.  CT_IO: the file with the name is no
+ * longer the one that is open. */
 int ct_code_file_lock(ct_code_file *file, ct_error *error);
 void ct_code_file_unlock(ct_code_file *file);
 
@@ -60,6 +61,7 @@ int ct_code_file_knows(ct_code_file *file, const ct_chunk_place *place, size_t w
 
 /* What readers met, for whoever keeps the file up: a block that is damaged (its place, or -1), and whether
  * codes were neither in the store nor known to be here.  Both are forgotten by asking. */
+int ct_code_file_is_damaged(ct_code_file *file); /* without forgetting */
 int64_t ct_code_file_take_damaged(ct_code_file *file);
 int ct_code_file_take_missed(ct_code_file *file);
 void ct_code_file_note_missed(ct_code_file *file);

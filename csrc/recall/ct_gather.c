@@ -39,6 +39,7 @@ void ct_gather_free(ct_gather *gather) {
     ct_query_tokens_free(&gather->tokens);
     ct_words_free(&gather->words);
     ct_late_stage_free(&gather->late);
+    ct_free(gather->found);
     ct_pool_free(&gather->pool);
 }
 
@@ -139,18 +140,24 @@ static int find_dated(ct_gather *gather, ct_error *error) {
     return status;
 }
 
+static int look_up_words(ct_gather *gather, size_t capacity, ct_error *error) {
+    gather->found_count = 0;
+    gather->found = ct_alloc(capacity * sizeof *gather->found);
+    if (!gather->found) return ct_fail_nomem(error);
+    return ct_store_search(gather->parts->store, &gather->content, gather->filter, gather->found, capacity,
+                           &gather->found_count, error);
+}
+
 static int find_lexical(ct_gather *gather, size_t capacity, ct_error *error) {
-    size_t count = 0;
-    ct_lexical_hit *hits = ct_alloc(capacity * sizeof *hits);
-    if (!hits) return ct_fail_nomem(error);
-    int status = ct_store_search(gather->parts->store, &gather->content, gather->filter, hits, capacity, &count,
-                                 error);
-    for (size_t i = 0; !status && i < count; i++) {
-        ct_candidate *candidate = ct_pool_add(&gather->pool, hits[i].message_id);
-        if (candidate) candidate->lexical = hits[i].score;
+    int status = gather->found ? CT_OK : look_up_words(gather, capacity, error);
+    for (size_t i = 0; !status && i < gather->found_count; i++) {
+        if (gather->found[i].message_id < 1) continue; /* no message of ours: the store is damaged */
+        ct_candidate *candidate = ct_pool_add(&gather->pool, gather->found[i].message_id);
+        if (candidate) candidate->lexical = gather->found[i].score;
         else status = ct_fail_nomem(error);
     }
-    ct_free(hits);
+    ct_free(gather->found);
+    gather->found = NULL;
     return status;
 }
 
@@ -279,15 +286,56 @@ static int look_around(ct_gather *gather, ct_error *error) {
 
 /* ---- in turn ------------------------------------------------------------------------------- */
 
-int ct_gather_prepare(ct_gather *gather, ct_timings *timings, ct_error *error) {
-    int64_t began = ct_clock_ns(), now;
+/* Of a span of time the index has to be as the store is before ids can be bounded. */
+static int may_look_up_ahead(const ct_gather *gather) {
+    return gather->parts->helper && ct_gather_uses(gather, CT_STAGE_LEXICAL) &&
+           gather->filter->since_ms == INT64_MIN && gather->filter->until_ms == INT64_MAX;
+}
+
+/* What two threads do at the same time: one the meaning, one the words. */
+typedef struct preparing {
+    ct_gather *gather;
+    size_t capacity;
+    int64_t encoded_ns; /* when the meaning was known */
+    int status[2];
+    ct_error error[2];
+} preparing;
+
+static void prepare_half(void *state, size_t member) {
+    preparing *of = state;
+    ct_error *error = &of->error[member];
+    if (member == 0) {
+        of->status[0] = encode(of->gather, error);
+        of->encoded_ns = ct_clock_ns();
+    } else {
+        of->status[1] = split(of->gather, error);
+        if (!of->status[1]) of->status[1] = look_up_words(of->gather, of->capacity, error);
+    }
+}
+
+static int prepare_beside(ct_gather *gather, size_t capacity, int64_t *encoded_ns, ct_error *error) {
+    preparing of = {.gather = gather, .capacity = capacity};
+    ct_team_run(gather->parts->helper, prepare_half, &of);
+    int failed = of.status[0] ? 0 : 1;
+    if (of.status[failed]) *error = of.error[failed];
+    *encoded_ns = of.encoded_ns;
+    return of.status[failed];
+}
+
+int ct_gather_prepare(ct_gather *gather, size_t capacity, ct_timings *timings, ct_error *error) {
+    int64_t began = ct_clock_ns(), encoded = began;
     int meaning = ct_gather_uses(gather, CT_STAGE_DENSE) || ct_gather_uses(gather, CT_STAGE_LATE);
     int words = ct_gather_uses(gather, CT_STAGE_LEXICAL) || ct_gather_uses(gather, CT_STAGE_SPEAKER);
-    int status = meaning ? encode(gather, error) : CT_OK;
-    timings->encode_ns += (now = ct_clock_ns()) - began;
-    began = now;
-    if (!status && words) status = split(gather, error);
-    timings->lexical_ns += (now = ct_clock_ns()) - began;
+    int status = CT_OK;
+    if (meaning && may_look_up_ahead(gather)) {
+        status = prepare_beside(gather, capacity, &encoded, error);
+    } else {
+        if (meaning) status = encode(gather, error);
+        encoded = ct_clock_ns();
+        if (!status && words) status = split(gather, error);
+    }
+    timings->encode_ns += encoded - began;
+    timings->lexical_ns += ct_clock_ns() - encoded;
     return status;
 }
 

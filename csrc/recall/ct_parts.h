@@ -2,6 +2,7 @@
 #ifndef CT_PARTS_H
 #define CT_PARTS_H
 
+#include "base/ct_team.h"
 #include "ct.h"
 #include "encoder/ct_encoder.h"
 #include "index/ct_index.h"
@@ -19,6 +20,7 @@ typedef struct ct_recall_parts {
     ct_index *index;
     ct_code_file *file;
     ct_recall_nearby nearby;
+    ct_team *helper; /* of two, this recall's alone while it begins; NULL: there is none */
 } ct_recall_parts;
 
 #endif

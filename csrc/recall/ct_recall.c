@@ -135,7 +135,8 @@ static int bound_ids(const ct_recall_parts *parts, ct_bound_filter *filter, ct_e
     if (status) return status;
     ct_index_bounds(parts->index, filter->since_ms, filter->until_ms, &first, &last, &known);
     if (known < stored) return CT_OK;
-    filter->first_id = first < first_pending ? first : first_pending;
+    if (first > first_pending) first = first_pending;
+    filter->first_id = first > 1 ? first : 1;
     filter->last_id = last > last_pending ? last : last_pending;
     return CT_OK;
 }
@@ -144,26 +145,36 @@ static int64_t in_stages(const ct_timings *timings) {
     return timings->encode_ns + timings->dense_ns + timings->lexical_ns + timings->late_ns;
 }
 
+static size_t capacity_of(const ct_query *query) {
+    size_t limit = (size_t)query->limit;
+    return limit * POOL_FACTOR > POOL_LEAST ? limit * POOL_FACTOR : POOL_LEAST;
+}
+
 int ct_recall_begin(ct_recall *recall, const ct_recall_parts *parts, const ct_query *query, ct_result *result,
                     ct_error *error) {
     *recall = (ct_recall){.parts = *parts};
     recall->gather = (ct_gather){.parts = &recall->parts, .query = query, .filter = &recall->filter, .fluency = 1};
-    return ct_gather_prepare(&recall->gather, &result->timings, error);
+    int status = ct_store_bind_filter(parts->store, &query->filter, &recall->filter, error);
+    if (!status) status = ct_gather_prepare(&recall->gather, capacity_of(query), &result->timings, error);
+    recall->parts.helper = NULL;
+    return status;
 }
 
 int ct_recall_run(ct_recall *recall, ct_result *result, ct_error *error) {
     ct_gather *gather = &recall->gather;
     const ct_query *query = gather->query;
     ct_timings *timings = &result->timings;
-    size_t limit = (size_t)query->limit;
-    size_t capacity = limit * POOL_FACTOR > POOL_LEAST ? limit * POOL_FACTOR : POOL_LEAST;
+    size_t capacity = capacity_of(query);
     int64_t began = ct_clock_ns(), before = in_stages(timings);
-    int status = ct_store_bind_filter(recall->parts.store, &query->filter, &recall->filter, error);
-    if (!status) status = bound_ids(&recall->parts, &recall->filter, error);
+    int status = bound_ids(&recall->parts, &recall->filter, error);
     if (!status) status = ct_gather_run(gather, capacity, timings, error);
     if (!status) status = fetch(gather, capacity, result, error);
     if (!status && query->standing)
         status = ct_standing_find(&recall->parts, query, &recall->filter, &gather->tokens, result, error);
+    if (status == CT_NOT_FOUND) { /* of a message that was found */
+        ct_error why = *error;
+        status = ct_fail(error, CT_CORRUPT, "the store is damaged: %s", why.message);
+    }
     timings->fetch_ns = ct_clock_ns() - began - (in_stages(timings) - before);
     return status;
 }

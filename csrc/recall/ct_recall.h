@@ -13,8 +13,9 @@ typedef struct ct_recall {
     ct_gather gather;
 } ct_recall;
 
-/* Understand the query, which takes a turn at the model.  What is stored from here on counts too, so that
- * one may wait for it between this and the search.  Free with ct_recall_free, also after a failure. */
+/* Understand the query, which takes a turn at the model, and look it up by words if there is a helper, for which
+ * it needs the right of use until it returns.  What is embedded from here on counts too, so that one may wait for
+ * it between this and the search.  Free with ct_recall_free, also after a failure. */
 int ct_recall_begin(ct_recall *recall, const ct_recall_parts *parts, const ct_query *query, ct_result *result,
                     ct_error *error);
 

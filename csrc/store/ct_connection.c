@@ -28,12 +28,14 @@ int ct_connection_open(ct_store *store, ct_connection *connection, int read_only
     }
     sqlite3_busy_timeout(connection->db, store->busy_ms);
     sqlite3_wal_hook(connection->db, note_log_size, store); /* also ends automatic checkpoints */
+    sqlite3_db_config(connection->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL); /* see ct_log_guard.h */
     sqlite3_db_config(connection->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
     sqlite3_db_config(connection->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
     const char *pragmas = read_only   ? "PRAGMA query_only=1; PRAGMA cache_size=-8000"
                           : full_sync ? "PRAGMA synchronous=FULL; PRAGMA foreign_keys=0"
                                       : "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=0";
     int status = ct_sql_run(connection, pragmas, "setting up a connection", error);
+    if (!status) status = ct_sql_prepare_ends(connection, error);
     if (!status && read_only) status = ct_fts_register(connection, error);
     if (status) ct_connection_close(connection);
     return status;
@@ -46,7 +48,8 @@ void ct_connection_close(ct_connection *connection) {
 }
 
 int ct_reader_take(ct_store *store, ct_connection **out, ct_error *error) {
-    int status = CT_OK;
+    int status = ct_sql_check_log(store, error);
+    if (status) return status;
     pthread_mutex_lock(&store->reader_mutex);
     while (!store->readers_free && store->readers_open == CT_READERS_MAX)
         pthread_cond_wait(&store->reader_returned, &store->reader_mutex);

@@ -76,6 +76,12 @@ static void add_hit(ct_ranking *ranking, ct_lexical_hit hit) {
     ranking->hits[at] = hit;
 }
 
+void ct_ranking_clear(ct_ranking *ranking) {
+    ranking->terms = ranking->before = ranking->passed = ranking->seen = ranking->count = 0;
+    ranking->passed_all = 0;
+    ranking->mean_length = 0; /* has the weights made again */
+}
+
 void ct_ranking_sort(ct_ranking *ranking) {
     for (size_t left = ranking->count; left > 1; left--) {
         ct_lexical_hit worst = ranking->hits[0];

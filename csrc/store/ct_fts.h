@@ -40,6 +40,9 @@ typedef struct ct_ranking {
 #define CT_RANKING_POINTER "ct_ranking"
 int ct_fts_register(ct_connection *connection, ct_error *error);
 
+/* Begin anew with other terms. */
+void ct_ranking_clear(ct_ranking *ranking);
+
 /* Turn the heap into a list, best first. */
 void ct_ranking_sort(ct_ranking *ranking);
 

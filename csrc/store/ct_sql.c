@@ -112,6 +112,14 @@ int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error
     }
 }
 
+int ct_sql_check_log(const ct_store *store, ct_error *error) {
+    if (store->guard.descriptor < 0 || ct_log_guard_holds(&store->guard)) return CT_OK;
+    return ct_fail(error, CT_IO,
+                   "%s: its log (-wal) was removed or replaced while the store was open; nothing more can be stored "
+                   "or read until it is closed and opened again",
+                   store->name);
+}
+
 sqlite3_stmt *ct_sql_get(ct_connection *connection, ct_statement which, ct_error *error) {
     sqlite3_stmt *statement = connection->statements[which];
     if (statement) {
@@ -148,11 +156,27 @@ static int run_kept(ct_connection *connection, ct_statement which, const char *d
     return statement ? ct_sql_do(connection, statement, doing, error) : (int)error->status;
 }
 
+/* How a transaction ends must need no memory: it is what is done when there is none. */
+int ct_sql_prepare_ends(ct_connection *connection, ct_error *error) {
+    static const ct_statement ends[] = {CT_SQL_COMMIT, CT_SQL_ROLLBACK, CT_SQL_SAVE, CT_SQL_SAVE_KEEP, CT_SQL_SAVE_UNDO};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (!ct_sql_get(connection, ends[i], error)) return error->status;
+    return CT_OK;
+}
+
+/* One that could not be ended is, before the next begins. */
+static void end_last(ct_connection *connection) {
+    ct_error ignored = {0};
+    if (!sqlite3_get_autocommit(connection->db)) run_kept(connection, CT_SQL_ROLLBACK, "rolling back", &ignored);
+}
+
 int ct_sql_begin(ct_connection *connection, ct_error *error) {
+    end_last(connection);
     return run_kept(connection, CT_SQL_BEGIN, "beginning a transaction", error);
 }
 
 int ct_sql_begin_read(ct_connection *connection, ct_error *error) {
+    end_last(connection);
     return run_kept(connection, CT_SQL_BEGIN_READ, "beginning to read", error);
 }
 
@@ -169,13 +193,14 @@ int ct_sql_save(ct_connection *connection, ct_error *error) {
     return run_kept(connection, CT_SQL_SAVE, "beginning a transaction", error);
 }
 
-int ct_sql_end_save(ct_connection *connection, int status, ct_error *error) {
+int ct_sql_end_save(ct_connection *connection, int status, int *kept, ct_error *error) {
     if (!status) status = run_kept(connection, CT_SQL_SAVE_KEEP, "ending a savepoint", error);
-    if (status && !sqlite3_get_autocommit(connection->db)) {
+    *kept = !sqlite3_get_autocommit(connection->db);
+    if (status && *kept) {
         ct_error ignored = {0};
-        if (run_kept(connection, CT_SQL_SAVE_UNDO, "rolling back", &ignored) ||
-            run_kept(connection, CT_SQL_SAVE_KEEP, "rolling back", &ignored))
-            ct_sql_end(connection, status, &ignored);
+        *kept = !run_kept(connection, CT_SQL_SAVE_UNDO, "rolling back", &ignored) &&
+                !run_kept(connection, CT_SQL_SAVE_KEEP, "rolling back", &ignored);
+        if (!*kept) ct_sql_end(connection, status, &ignored);
     }
     return status;
 }

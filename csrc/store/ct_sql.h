@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "store/ct_commit_queue.h"
+#include "store/ct_log_guard.h"
 #include "store/ct_store.h"
 
 /* Prepared when first used, kept for the life of the connection. */
@@ -105,6 +106,7 @@ struct ct_store {
     pthread_mutex_t write_mutex;
     ct_connection writer;
     ct_connection deriver;
+    ct_log_guard guard;
     pthread_mutex_t reader_mutex;
     pthread_cond_t reader_returned;
     ct_connection readers[CT_READERS_MAX];
@@ -122,11 +124,17 @@ int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error
 /* The statement, reset and without bindings; NULL with error set. */
 sqlite3_stmt *ct_sql_get(ct_connection *connection, ct_statement which, ct_error *error);
 
+/* CT_IO when the log was removed under the open store: what is written to it is lost. */
+int ct_sql_check_log(const ct_store *store, ct_error *error);
+
 /* Step a statement that gives no row. */
 int ct_sql_do(ct_connection *connection, sqlite3_stmt *statement, const char *doing, ct_error *error);
 
 /* Run SQL text. */
 int ct_sql_run(ct_connection *connection, const char *sql, const char *doing, ct_error *error);
+
+/* Have the statements at hand that end a transaction, when the connection is opened. */
+int ct_sql_prepare_ends(ct_connection *connection, ct_error *error);
 
 int ct_sql_begin(ct_connection *connection, ct_error *error);
 
@@ -139,9 +147,9 @@ int ct_sql_end(ct_connection *connection, int status, ct_error *error);
 /* Begin a part of the open transaction that can be taken back by itself. */
 int ct_sql_save(ct_connection *connection, ct_error *error);
 
-/* Keep that part when status is CT_OK, otherwise take it back; gives the status of the whole.  When taking
- * it back is impossible the transaction is rolled back. */
-int ct_sql_end_save(ct_connection *connection, int status, ct_error *error);
+/* Keep that part when status is CT_OK, otherwise take it back; gives the status of the whole.  *kept: what came
+ * before it is still in the open transaction; if not, that was rolled back. */
+int ct_sql_end_save(ct_connection *connection, int status, int *kept, ct_error *error);
 
 /* Id of a name in session or role; 0 when it is not there. */
 int ct_sql_find_name(ct_connection *connection, ct_statement find, const char *name, int64_t *id,

@@ -54,6 +54,7 @@ int ct_store_open(const ct_store_options *options, ct_store **out, ct_error *err
     if (status) return status;
     ct_store *store = ct_alloc_zero(sizeof *store);
     if (!store) return ct_fail_nomem(error);
+    store->guard.descriptor = -1;
     ct_commit_queue_init(&store->queue);
     pthread_mutex_init(&store->write_mutex, NULL);
     pthread_mutex_init(&store->reader_mutex, NULL);
@@ -69,6 +70,7 @@ int ct_store_open(const ct_store_options *options, ct_store **out, ct_error *err
         status = ct_connection_open(store, &store->writer, 0,
                                     options->durability == CT_DURABILITY_FULL, error);
     if (!status) status = ct_schema_prepare(store, options, error);
+    if (!status) status = ct_log_guard_open(store->writer.db, store->busy_ms, &store->guard, error);
     if (!status) status = name_codes(store, error);
     if (!status) status = ct_connection_open(store, &store->deriver, 0, 0, error);
     if (!status)
@@ -85,7 +87,11 @@ int ct_store_open(const ct_store_options *options, ct_store **out, ct_error *err
 void ct_store_close(ct_store *store) {
     for (int i = 0; i < store->readers_open; i++) ct_connection_close(&store->readers[i]);
     ct_connection_close(&store->deriver);
+    /* The last one takes the log with it. */
+    if (store->writer.db && ct_log_guard_is_last(&store->guard))
+        sqlite3_db_config(store->writer.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, (int *)NULL);
     ct_connection_close(&store->writer);
+    ct_log_guard_close(&store->guard);
     for (int i = 0; i < CT_LENGTH_BLOCKS; i++) ct_free(store->lengths[i]);
     pthread_mutex_destroy(&store->counts_mutex);
     pthread_cond_destroy(&store->reader_returned);

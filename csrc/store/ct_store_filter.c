@@ -23,6 +23,10 @@ static int bind_names(ct_connection *reader, ct_statement find, const char *cons
         if (id) (*ids)[(*found)++] = id;
     }
     qsort(*ids, *found, sizeof **ids, compare_ids);
+    size_t kept = 0;
+    for (size_t i = 0; i < *found; i++)
+        if (!i || (*ids)[i] != (*ids)[kept - 1]) (*ids)[kept++] = (*ids)[i];
+    *found = kept;
     return CT_OK;
 }
 

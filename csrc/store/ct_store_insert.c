@@ -116,19 +116,22 @@ static int insert_all(ct_connection *connection, request *wanted) {
 }
 
 /* The same in a transaction of its own. */
-static void insert_alone(ct_connection *connection, request *wanted) {
-    wanted->status = ct_sql_begin(connection, wanted->error);
+static void insert_alone(ct_store *store, request *wanted) {
+    ct_connection *writer = &store->writer;
+    wanted->status = ct_sql_begin(writer, wanted->error);
     if (wanted->status) return;
-    wanted->status = ct_sql_end(connection, insert_all(connection, wanted), wanted->error);
+    wanted->status = ct_sql_end(writer, insert_all(writer, wanted), wanted->error);
+    if (!wanted->status) wanted->status = ct_sql_check_log(store, wanted->error);
 }
 
 /* The same behind what others have put into the transaction, which stays when this fails.  0: it does not:
  * SQLite took the whole transaction back, as it may when memory or the disk runs out. */
 static int insert_beside(ct_connection *connection, request *wanted) {
+    int kept = 1;
     wanted->status = ct_sql_save(connection, wanted->error);
-    if (!wanted->status)
-        wanted->status = ct_sql_end_save(connection, insert_all(connection, wanted), wanted->error);
-    return !sqlite3_get_autocommit(connection->db);
+    if (wanted->status) return !sqlite3_get_autocommit(connection->db);
+    wanted->status = ct_sql_end_save(connection, insert_all(connection, wanted), &kept, wanted->error);
+    return kept;
 }
 
 static request *request_of(ct_commit_place *place) { return (request *)place; }
@@ -147,7 +150,8 @@ static void spread(const ct_commit_group *group, int status, const ct_error *err
 static void insert_group(ct_store *store, ct_commit_group *group) {
     ct_connection *writer = &store->writer;
     request *own = request_of(group->first);
-    own->status = ct_sql_begin(writer, own->error);
+    own->status = ct_sql_check_log(store, own->error);
+    if (!own->status) own->status = ct_sql_begin(writer, own->error);
     if (own->status) return;
     own->status = insert_all(writer, own);
     if (own->status) {
@@ -161,12 +165,13 @@ static void insert_group(ct_store *store, ct_commit_group *group) {
     if (kept) {
         ct_error error = {0};
         int status = ct_sql_end(writer, CT_OK, &error);
+        if (!status) status = ct_sql_check_log(store, &error);
         spread(group, status, &error);
         return;
     }
     /* What one caller met must not become the others': each once more, by itself. */
     for (place = group->first; place; place = place->next)
-        if (!request_of(place)->status) insert_alone(writer, request_of(place));
+        if (!request_of(place)->status) insert_alone(store, request_of(place));
 }
 
 static size_t bytes_of(const ct_message_input *messages, size_t count) {

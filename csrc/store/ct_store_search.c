@@ -24,6 +24,9 @@
  * count for nothing, and of a list that is longer by itself the newest part is read. */
 #define READ_MOST 50000.0
 
+/* The same when a filter lets too few of them pass. */
+#define READ_MOST_FILTERED 200000.0
+
 /* A step back through time is at most so many times the one before. */
 #define STEP 8
 
@@ -232,18 +235,24 @@ static int rank_holding(search *to, size_t rare) {
     return status;
 }
 
-/* Back through time, until so many were looked at or, with `fill`, there are enough.  share: of the ids, at
- * most those that match; how many do is seen on the way. */
-static int rank_back(search *to, const char *expression, double share, double most, int fill) {
+/* When to stop going back through time. */
+typedef enum until {
+    SEEN = 1, /* so many were looked at */
+    FULL = 2, /* there are enough hits */
+} until;
+
+/* Back through time, until all that is asked for holds.  share: of the ids, at most those that match; how many do is
+ * seen on the way. */
+static int rank_back(search *to, const char *expression, double share, double most, unsigned stop) {
     int status = CT_OK;
     double width = most / share;
     size_t before = to->ranking.seen;
     int64_t high = to->high;
     while (!status && high >= to->low) {
-        double seen = (double)(to->ranking.seen - before), left = most - seen;
-        if (fill ? to->ranking.count >= to->ranking.capacity : left <= 0) break;
+        double seen = (double)(to->ranking.seen - before), left = stop & SEEN ? most - seen : 0;
+        if (left <= 0 && (!(stop & FULL) || to->ranking.count >= to->ranking.capacity)) break;
         if (high < to->high)
-            width = fmin(STEP * width, fill || seen <= 0 ? INFINITY : left * (double)(to->high - high) / seen);
+            width = fmin(STEP * width, left <= 0 || seen <= 0 ? INFINITY : left * (double)(to->high - high) / seen);
         int64_t low = width < (double)(high - to->low) ? high - (int64_t)width : to->low;
         status = rank(to, expression, low, high);
         high = low - 1;
@@ -255,7 +264,7 @@ static int rank_back(search *to, const char *expression, double share, double mo
 static int rank_newest(search *to, double share, double most) {
     char *expression = make_expression(to->terms, to->count, 0, 0);
     if (!expression) return ct_fail_nomem(to->error);
-    int status = rank_back(to, expression, share, most, 1);
+    int status = rank_back(to, expression, share, most, FULL);
     ct_free(expression);
     return status;
 }
@@ -271,8 +280,9 @@ static int rank_joint(search *to, double most) {
     char *expression = make_expression(to->terms, to->count, joint, 1);
     if (!expression) return ct_fail_nomem(to->error);
     to->ranking.before = joint;
-    /* They may as well always come together. */
-    int status = rank_back(to, expression, (double)to->terms[0].messages / (double)to->last, most, 0);
+    /* They may as well always come together.  None is looked at again, so that under a filter all are. */
+    int status = rank_back(to, expression, (double)to->terms[0].messages / (double)to->last, most,
+                           to->ranking.keys ? SEEN | FULL : SEEN);
     to->ranking.before = 0;
     to->ranking.passed = joint;
     to->ranking.passed_all = 1;
@@ -281,23 +291,19 @@ static int rank_joint(search *to, double most) {
 }
 
 /* Leave out what would take too long to read. */
-static void limit_reading(search *to) {
+static void limit_reading(search *to, double read_most) {
     double part = (double)(to->high - to->low + 1) / (double)to->last, read = 0;
     size_t kept = 0;
-    while (kept < to->count && (!kept || read + part * (double)to->terms[kept].messages <= READ_MOST))
+    while (kept < to->count && (!kept || read + part * (double)to->terms[kept].messages <= read_most))
         read += part * (double)to->terms[kept++].messages;
     to->count = kept;
-    if (read > READ_MOST) to->low = to->high - (int64_t)((double)(to->high - to->low) * READ_MOST / read);
+    if (read > read_most) to->low = to->high - (int64_t)((double)(to->high - to->low) * read_most / read);
 }
 
-static int run(search *to, const ct_words *words) {
-    int status = find_bounds(to);
-    if (!status) status = count_words(to, words);
-    if (!status) status = count_phrases(to, words);
-    if (status || to->count == 0 || to->low > to->high) return status;
-    qsort(to->terms, to->count, sizeof *to->terms, by_rarity);
-    if (to->count > CT_TERMS_MAX) to->count = CT_TERMS_MAX;
-    limit_reading(to);
+/* Rank as far as so many list entries go. */
+static int rank_within(search *to, double read_most) {
+    int status;
+    limit_reading(to, read_most);
     double total = 0, most = (double)to->ranking.capacity * SCORED_FACTOR;
     size_t rare = 0;
     for (size_t i = 0; i < to->count; i++) {
@@ -311,6 +317,25 @@ static int run(search *to, const ct_words *words) {
     status = rare ? rank_holding(to, rare) : rank_joint(to, most);
     if (!status) status = rank_newest(to, share, most);
     return status;
+}
+
+static int run(search *to, const ct_words *words) {
+    int status = find_bounds(to);
+    if (!status) status = count_words(to, words);
+    if (!status) status = count_phrases(to, words);
+    if (status || to->count == 0 || to->low > to->high) return status;
+    qsort(to->terms, to->count, sizeof *to->terms, by_rarity);
+    if (to->count > CT_TERMS_MAX) to->count = CT_TERMS_MAX;
+    int64_t low = to->low;
+    size_t count = to->count;
+    status = rank_within(to, READ_MOST);
+    if (status || !to->ranking.keys || to->ranking.count == to->ranking.capacity) return status;
+    if (to->low == low && to->count == count) return status;
+    /* What was read did not pass the filter; what would may be in the rest. */
+    to->low = low;
+    to->count = count;
+    ct_ranking_clear(&to->ranking);
+    return rank_within(to, READ_MOST_FILTERED);
 }
 
 int ct_store_search(ct_store *store, const ct_words *words, const ct_bound_filter *filter,

@@ -201,7 +201,7 @@ class Unembeddable:
         return False
 
     def stats(self) -> SimpleNamespace:
-        return SimpleNamespace(messages=2, pending=1, last_error="the model failed")
+        return SimpleNamespace(messages=2, restoring=0, pending=1, last_error="the model failed")
 
 
 def test_messages_that_cannot_be_embedded_are_an_error(

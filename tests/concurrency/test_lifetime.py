@@ -376,3 +376,31 @@ def test_fork_error_is_not_raised_in_the_parent(mem: cortext.Engine) -> None:
         os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
     assert mem.ingest("parent goes on") == 1
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.01, 0.03])
+def test_a_signal_may_close_what_is_being_closed(
+    run_python: Callable[..., object], path: Path, moment: float
+) -> None:
+    """As of a process that is told to end while it ends."""
+    script = """
+import signal, sys, threading, time, os, cortext
+mem = cortext.open(sys.argv[1])
+def end(number, frame):
+    mem.close()
+    sys.exit(0)
+signal.signal(signal.SIGTERM, end)
+mem.ingest_many([{"text": f"a message {n} " * 200} for n in range(50)])
+def tell():
+    time.sleep(float(sys.argv[2]))
+    for _ in range(20):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.002)
+threading.Thread(target=tell, daemon=True).start()
+try:
+    mem.close()
+    time.sleep(5)
+finally:
+    mem.close()
+"""
+    run_python(script, path, moment)

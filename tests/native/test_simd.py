@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -12,13 +11,6 @@ from hypothesis import strategies as st
 from cortext import InputError, _native
 
 LEVELS = _native.simd_levels()
-
-
-@pytest.fixture(autouse=True)
-def _restore_level() -> Iterator[None]:
-    before = _native.simd_name()
-    yield
-    _native.force_simd(before)
 
 
 def test_best_level_is_in_use_and_scalar_always_exists() -> None:

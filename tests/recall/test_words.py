@@ -267,6 +267,20 @@ def test_every_hit_of_a_query_exists_up_to_the_limit(tmp_path: Path, model: Mode
         assert ids(mem, "alpha", limit=300) == list(range(300, 0, -1)), "newest first when equal"
 
 
+def test_a_filter_that_few_pass_finds_them_behind_all_others(tmp_path: Path, model: Model) -> None:
+    """Though of such common words only the newest part is read without it."""
+    with cortext.open(tmp_path / "m.db", model=model, durability="normal") as mem:
+        few = [{"text": f"alpha beta {i}", "role": "user", "session": "few"} for i in range(5)]
+        many = ({"text": f"alpha beta {i}", "role": "tool"} for i in range(60_000))
+        mem.ingest_many(few)
+        mem.ingest_many(many)
+        mem.ingest("gamma", role="user", session="few")
+        for query in ("alpha", "alpha beta", "beta gamma"):
+            found = set(ids(mem, query, roles=["user"], limit=20))
+            assert found >= {1, 2, 3, 4, 5}
+            assert set(ids(mem, query, session="few", limit=20)) == found
+
+
 @pytest.mark.parametrize("waiting", [0, 40, 400])
 def test_a_span_of_time_holds_messages_embedded_and_waiting(
     tmp_path: Path, model: Model, waiting: int

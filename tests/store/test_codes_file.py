@@ -181,8 +181,6 @@ def test_damaged_codes_of_tokens_are_noticed_when_read(
     with cortext.open(path, model=model) as engine:
         assert by_vector(engine) == wanted[1]
         engine.recall("message 4090", limit=50)  # reads them
-        engine.ingest("wakes the thread", session="other")
-        engine.flush()
         wait_for(lambda: engine.stats().restoring > 0)
         wait_for(lambda: not engine.stats().restoring)
         assert engine.recall("message 4090", explain=True).hits[0].scores is not None
@@ -288,6 +286,59 @@ def test_when_it_cannot_be_written_codes_stay_in_the_store(path: Path, model: Mo
         wait_for(lambda: engine.stats().codes_bytes > BLOCK * model.dimension)
         assert answers(engine) == before
         assert not engine.stats().restoring
+
+
+def test_what_was_removed_while_open_is_not_written_to(path: Path, model: Model) -> None:
+    """Codes of what comes then stay in the store, so that they are not lost with the file."""
+    with cortext.open(path, model=model, durability="normal") as engine:
+        assert engine.recall("message 4090").hits
+        codes_of(path).unlink()
+        engine.ingest_many([{"text": f"later {n}"} for n in range(BLOCK)])
+        assert engine.flush()
+        engine.ingest("one more")
+        assert engine.flush()
+    with sqlite3.connect(path) as db:
+        (rows,) = db.execute("SELECT count(*) FROM token WHERE chunk_id > ?", [BLOCK]).fetchone()
+    db.close()
+    assert rows == COUNT + 1
+    assert not codes_of(path).exists()
+
+
+def test_what_another_engine_has_mended_stays(path: Path, model: Model) -> None:
+    """Of two engines that have a damaged block the second finds the mended one elsewhere."""
+    size = codes_of(path).stat().st_size
+
+    def row() -> tuple[int, int]:
+        with sqlite3.connect(path) as db:
+            found = db.execute(
+                "SELECT start, (SELECT count(*) FROM again) FROM block WHERE place = 0"
+            ).fetchone()
+        db.close()
+        return found or (0, BLOCK)  # being made again
+
+    with (
+        cortext.open(path, model=model, durability="normal") as first,
+        cortext.open(path, model=model, durability="normal") as second,
+    ):
+        first.ingest_many([{"text": f"later {n}"} for n in range(BLOCK)])
+        assert first.flush()
+        wait_for(lambda: first.stats().codes_bytes > 1.9 * size)
+        assert second.recall("later 17").hits
+        with codes_of(path).open("r+b") as file:  # where the first block's codes of tokens are
+            file.seek(size - 100_000)
+            file.write(os.urandom(100_000))
+        first.recall("message 4090", limit=50)
+        wait_for(lambda: row()[0] >= size)
+        wait_for(lambda: row() == (row()[0], 0))
+        mended = row()
+        second.recall("message 4090", limit=50)
+        second.ingest("and goes on")
+        assert second.flush()
+        assert row() == mended
+        (hit, *_) = second.recall("message 4090", explain=True).hits
+        assert hit.text == "message 4090"
+        assert hit.scores is not None
+        assert hit.scores.late is not None
 
 
 def test_two_processes(path: Path, filled: Path, model: Model, run_python: Run) -> None:

@@ -161,3 +161,17 @@ def test_unknown_id(mem: Engine, id: int) -> None:
 def test_id_of_a_wrong_kind(mem: Engine, id: Any) -> None:
     with pytest.raises(InputError):
         mem.get(id)
+
+
+def test_values_of_other_kinds_are_input_errors(mem: Engine) -> None:
+    for call in (
+        lambda: mem.ingest_many(5),  # type: ignore[arg-type]
+        lambda: mem.flush(timeout="x"),  # type: ignore[arg-type]
+        lambda: mem.flush(timeout=True),
+        lambda: mem.messages(after=2**63),
+        lambda: mem.messages(after=1.5),  # type: ignore[arg-type]
+        lambda: mem.messages(after="1"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InputError):
+            call()
+    assert mem.messages(after=2**40) == []
