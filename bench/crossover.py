@@ -23,9 +23,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 import click
 import psutil
 from rich.console import Console
-from support import environment, padding, report, text
+from support import environment, options, padding, report, text
 from support.filling import Filling, nearest
-from support.options import parse_sizes
 from support.results import Results
 
 import cortext
@@ -39,7 +38,9 @@ MEGABYTE = 1e6
 
 @click.command(help=__doc__, context_settings={"show_default": True})
 @click.option("--n", type=click.IntRange(2), default=200, help="Questions a size.")
-@click.option("--sizes", callback=parse_sizes, default="10000,100000", help="Chunks in the store.")
+@click.option(
+    "--sizes", callback=options.parse_sizes, default="10000,100000", help="Chunks in the store."
+)
 @click.option(
     "--embedded", type=click.IntRange(1), default=10_000, help="Of them embedded by the model."
 )
@@ -53,7 +54,7 @@ MEGABYTE = 1e6
     type=click.Path(file_okay=False, exists=True, path_type=Path),
     help="Where the store is made and removed.  Default: the temporary one.",
 )
-@click.option("--json", "json_path", metavar="PATH|-", help="Write the results as JSON.")
+@options.json_path
 def main(
     n: int,
     sizes: list[int],

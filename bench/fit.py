@@ -18,7 +18,7 @@ import click
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from support import environment, locomo, longmemeval, report
+from support import environment, locomo, longmemeval, options, report
 from support.evaluation import remember, stores
 from support.fitting import (
     DEPTHS,
@@ -61,14 +61,10 @@ File = click.Path(exists=True, path_type=Path)
     type=File,
     help="Of LongMemEval only the haystacks that this file names: the first word of each line.",
 )
-@click.option("--model", help="A GGUF file or a model's name; default: the bundled one.")
-@click.option("--cache", type=click.Path(dir_okay=False), help="Keep embeddings between runs.")
-@click.option(
-    "--keep",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Keep the stores in this folder and go on with those that are there.",
-)
-@click.option("--json", "json_path", metavar="PATH|-", help="Write the results as JSON.")
+@options.model
+@options.embeddings
+@options.stores
+@options.json_path
 def main(
     locomo_paths: tuple[Path, ...],
     longmemeval_path: Path | None,

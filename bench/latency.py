@@ -27,10 +27,9 @@ from typing import Any, Literal
 import click
 from platformdirs import user_cache_path
 from rich.console import Console
-from support import environment, padding, peers, probes, report, text
+from support import environment, options, padding, peers, probes, report, text
 from support.bare_sqlite import BareSqlite
 from support.comparison import Comparison, Sizes
-from support.options import parse_sizes
 from support.results import Results
 
 import cortext
@@ -45,8 +44,10 @@ Durability = Literal["full", "normal"]
 
 
 @click.command(help=__doc__, context_settings={"show_default": True})
-@click.option("--n", type=click.IntRange(2), default=200, help="Messages and questions a figure.")
-@click.option("--sizes", callback=parse_sizes, default="1000,10000", help="Store sizes for recall.")
+@options.number
+@click.option(
+    "--sizes", callback=options.parse_sizes, default="1000,10000", help="Store sizes for recall."
+)
 @click.option(
     "--import",
     "imported",
@@ -54,23 +55,16 @@ Durability = Literal["full", "normal"]
     default=5000,
     help="Messages that come in while questions are asked.",
 )
-@click.option("--seed", default=1, help="Of the made-up text.")
-@click.option("--model", help="A GGUF file or a model's name; default: the bundled one.")
-@click.option("--durability", type=click.Choice(["full", "normal"]), default="full")
+@options.seed
+@options.model
+@options.durability
 @click.option(
     "--cache",
     type=click.Path(dir_okay=False),
     help="Embedding cache to grow the store from its first to its later sizes; no timing uses it.",
 )
-@click.option(
-    "--dir",
-    "folder",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="Where the stores are made and removed; a disk, not memory.  Default: the temporary one.",
-)
-@click.option(
-    "--cold-opens", type=click.IntRange(1), default=5, help="Fresh processes a store size."
-)
+@options.folder
+@options.cold_opens
 @click.option(
     "--peers", "with_peers", is_flag=True, help="Compare with other engines, instead of all that."
 )
@@ -96,7 +90,7 @@ Durability = Literal["full", "normal"]
 @click.option(
     "--peer-messages", type=click.IntRange(20), default=10_000, help="Messages in their stores."
 )
-@click.option("--json", "json_path", metavar="PATH|-", help="Write the results as JSON.")
+@options.json_path
 @click.option("--save", is_flag=True, help="Keep the results as this kind of machine's baseline.")
 def main(
     n: int,

@@ -28,6 +28,7 @@ from support import (
     locomo,
     longmemeval,
     needles,
+    options,
     rankers,
     report,
 )
@@ -77,14 +78,10 @@ def parse_rows(_context: click.Context, _option: click.Parameter, value: str) ->
 @click.option("--limit", type=click.IntRange(1), help="Ask only so many questions, the first.")
 @click.option("--rows", callback=parse_rows, default=",".join(rankers.ROWS), help="To compare.")
 @click.option("--ablate", is_flag=True, help="Compare the engine without each of its stages.")
-@click.option("--model", help="A GGUF file or a model's name; default: the bundled one.")
-@click.option("--cache", type=click.Path(dir_okay=False), help="Keep embeddings between runs.")
-@click.option(
-    "--keep",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Keep the stores in this folder and go on with those that are there.",
-)
-@click.option("--json", "json_path", metavar="PATH|-", help="Write the results as JSON.")
+@options.model
+@options.embeddings
+@options.stores
+@options.json_path
 @click.option("--each", is_flag=True, help="Put every question's scores into the JSON.")
 def main(
     paths: tuple[Path, ...],

@@ -22,9 +22,8 @@ from typing import Any, Literal
 
 import click
 from rich.console import Console
-from support import curve, environment, growth, probes, report, text
+from support import curve, environment, growth, options, probes, report, text
 from support.bare_sqlite import BareSqlite
-from support.options import parse_sizes
 from support.results import Results
 
 import cortext
@@ -39,32 +38,25 @@ Durability = Literal["full", "normal"]
 
 
 @click.command(help=__doc__, context_settings={"show_default": True})
-@click.option("--sizes", callback=parse_sizes, default="1000,10000,100000,1000000")
-@click.option("--n", type=click.IntRange(2), default=200, help="Messages and questions a figure.")
-@click.option("--seed", default=1, help="Of the made-up text.")
-@click.option("--model", help="A GGUF file or a model's name; default: the bundled one.")
-@click.option("--durability", type=click.Choice(["full", "normal"]), default="full")
+@click.option("--sizes", callback=options.parse_sizes, default="1000,10000,100000,1000000")
+@options.number
+@options.seed
+@options.model
+@options.durability
 @click.option(
     "--cache",
     type=click.Path(dir_okay=False),
     help="Embedding cache to grow the store with; no timing uses it.",
 )
-@click.option(
-    "--dir",
-    "folder",
-    type=click.Path(file_okay=False, exists=True, path_type=Path),
-    help="Where stores are made and removed; a disk, not memory.  Default: the temporary one.",
-)
+@options.folder
 @click.option(
     "--keep",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Keep the store in this file, and go on from what an earlier run left there; sizes below "
     "that have a store of their own.",
 )
-@click.option(
-    "--cold-opens", type=click.IntRange(1), default=5, help="Fresh processes a store size."
-)
-@click.option("--json", "json_path", metavar="PATH|-", help="Write the results as JSON.")
+@options.cold_opens
+@options.json_path
 @click.option(
     "--plot",
     type=click.Path(file_okay=False, path_type=Path),
