@@ -85,7 +85,7 @@ static int is_among(uint32_t point, const uint32_t *list, size_t count) {
 
 /* That a line may be broken at; no-break spaces are not. */
 static int is_space(uint32_t c) {
-    return c == ' ' || (c >= '\t' && c <= '\r') || c == 0x85 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a && c != 0x2007) ||
+    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f) || c == 0x85 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a && c != 0x2007) ||
            c == 0x2028 || c == 0x2029 || c == 0x205f || c == 0x3000;
 }
 
@@ -203,7 +203,8 @@ static int cut_at(ct_segmenter *segmenter, place end, int ends_paragraph) {
     }
     ct_segment segment = {segmenter->text, end.bytes, segmenter->before, segmenter->before + end.characters,
                           ends_paragraph};
-    int status = end.bytes ? segmenter->visit(segmenter->state, &segment) : 0;
+    int is_blank = !end.bytes || ct_utf8_check(segmenter->text, end.bytes) == CT_UTF8_BLANK;
+    int status = is_blank ? 0 : segmenter->visit(segmenter->state, &segment);
     memmove(segmenter->text, segmenter->text + next.bytes, segmenter->held.bytes - next.bytes);
     segmenter->before += next.characters;
     shift(&segmenter->held, next);

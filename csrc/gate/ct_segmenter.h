@@ -33,7 +33,7 @@ typedef struct ct_segment {
     int ends_paragraph; /* a line break, or the end of the stream, follows */
 } ct_segment;
 
-/* Called for every segment; a non-zero return ends the call, which returns it: what is
+/* Called for every segment that is not blank; a non-zero return ends the call, which returns it: what is
  * left of the delta is lost. */
 typedef int ct_segment_visit(void *state, const ct_segment *segment);
 

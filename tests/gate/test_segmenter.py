@@ -309,9 +309,7 @@ def test_deltas_do_not_matter(segmenter: Segmenter, text: str, data: st.DataObje
     last = 0
     for segment in expected:
         assert shown[segment.start : segment.end] == segment.text
-        assert not shown[last : segment.start].strip(
-            " \t\r\n\v\f\x85\u1680\u2000-\u200a\u2028\u2029\u205f\u3000"
-        )
+        assert not shown[last : segment.start].replace("\u200b", "").strip()
         assert segment.text
         last = segment.end
-    assert not shown[last:].strip()
+    assert not shown[last:].replace("\u200b", "").strip()
