@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${1:-30}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(text fold statement store)
+[ ${#targets[@]} -gt 0 ] || targets=(text fold statement segment store)
 folder=${CORTEXT_FUZZ_DIR:-$(mktemp -d)}
 
 for target in "${targets[@]}"; do
@@ -19,6 +19,7 @@ for target in "${targets[@]}"; do
     text) sources+=(csrc/encoder/ct_wordpiece_text.c csrc/text/*.c) ;;
     fold) sources+=(csrc/recall/ct_fold.c csrc/recall/ct_question.c) ;;
     statement) sources+=(csrc/recall/ct_statement.c csrc/recall/ct_statement_pair.c csrc/recall/ct_lexical.c) ;;
+    segment) sources+=(csrc/gate/ct_segmenter.c csrc/text/*.c) ;;
     store) sources+=(csrc/store/*.c csrc/text/*.c csrc/directive/*.c) ;;
     esac
     clang -g -O1 -std=c11 -D_GNU_SOURCE -Icsrc -fsanitize=fuzzer,address,undefined \

@@ -29,7 +29,7 @@ C_ORDER = [
     {"base"},
     {"simd", "text", "directive"},
     {"store", "encoder", "index"},
-    {"recall"},
+    {"recall", "gate"},
     {"engine"},
 ]
 
