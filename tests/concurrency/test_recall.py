@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,13 @@ def threads() -> int:
     return len(list(Path("/proc/self/task").iterdir()))
 
 
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 600  # a guard against hanging, no measure
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize("stages", [cortext.engine.STAGES, ("dense", "lexical"), ("lexical",)])
 def test_the_helper_changes_nothing(engine: cortext.Engine, stages: Any) -> None:
     for question in QUESTIONS:
@@ -52,7 +60,7 @@ def test_recalls_at_the_same_time_are_as_alone(engine: cortext.Engine) -> None:
     with ThreadPoolExecutor(6) as pool:
         for _ in range(5):
             assert list(pool.map(lambda question: answer(engine, question), QUESTIONS)) == alone
-        assert threads() <= started + 6, "one helper serves an engine"
+    wait_for(lambda: threads() <= started)  # the helper was there before: one serves an engine
 
 
 def test_closing_while_recalls_run(model: Model, tmp_path: Path, engine: cortext.Engine) -> None:
@@ -80,4 +88,4 @@ def test_closing_while_recalls_run(model: Model, tmp_path: Path, engine: cortext
         for thread in asking:
             thread.join()
         assert len(outcomes) == 4
-        assert threads() <= before
+        wait_for(lambda: threads() <= before)  # one that was joined may take a moment to go
