@@ -61,7 +61,7 @@ def is_wanted(index: str) -> bool:
     """Whether a store is opened with a graph.
 
     "auto" is the scan, for a store of any size that was measured.  At a million chunks it takes
-    4 ms; to save three of them the graph takes 2 GB of memory and ten minutes of a core, and it
+    2.5 ms; to save half of that the graph takes 2 GB of memory and ten minutes of a core, and it
     loses a third of the best where every message has a hundred near copies (bench/README.md).
 
     Raises: InputError for an unknown name, and for "hnsw" without hnswlib.
