@@ -19,11 +19,13 @@ ROOT = Path(__file__).resolve().parents[2]
 CSRC = ROOT / "csrc"
 FOLDERS = ("base", "simd", "text", "directive", "store", "index", "gate")
 HEADERS = (
+    "base/ct_alloc.h",
     "base/ct_hash.h",
     "ct.h",
     "directive/ct_directive.h",
     "gate/ct_gate_rule.h",
     "gate/ct_segmenter.h",
+    "gate/ct_stage_bus.h",
     "index/ct_block.h",
     "index/ct_code_file.h",
     "index/ct_index.h",
