@@ -24,6 +24,7 @@ HEADERS = (
     "ct.h",
     "directive/ct_directive.h",
     "gate/ct_gate_rule.h",
+    "gate/ct_known.h",
     "gate/ct_segmenter.h",
     "gate/ct_stage_bus.h",
     "index/ct_block.h",
