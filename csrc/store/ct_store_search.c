@@ -11,6 +11,7 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
+#include "base/ct_hash.h"
 #include "store/ct_connection.h"
 #include "store/ct_fts.h"
 #include "store/ct_sql.h"
@@ -61,12 +62,6 @@ typedef struct counting {
     int64_t messages;
 } counting;
 
-static uint64_t hash_word(const char *word, int bytes) { /* FNV-1a */
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (int i = 0; i < bytes; i++) hash = (hash ^ (unsigned char)word[i]) * 0x100000001b3u;
-    return hash;
-}
-
 static int64_t kept_count(const search *to, uint64_t hash) {
     ct_store *store = to->ranking.store;
     int64_t messages = 0;
@@ -89,7 +84,7 @@ static void keep_count(const search *to, uint64_t hash, int64_t messages) {
 
 static int count_stem(void *state, int flags, const char *token, int bytes, int start, int end) {
     counting *counted = state;
-    uint64_t hash = hash_word(token, bytes);
+    uint64_t hash = ct_hash(token, (size_t)bytes, 0);
     (void)flags;
     (void)start;
     (void)end;
