@@ -15,7 +15,8 @@ from cortext._native.encoder import (
     Tensor,
     TokenBasis,
 )
-from cortext._native.engine import Asked, EngineHandle, MessageRow, RecallRows, StatsRow
+from cortext._native.engine import EngineHandle
+from cortext._native.nearby import Asked
 from cortext._native.process import (
     Sentence,
     amx_is_safe,
@@ -29,6 +30,7 @@ from cortext._native.process import (
     simd_name,
     sqlite_version,
 )
+from cortext._native.rows import MessageRow, RecallRows, StatsRow
 
 __all__ = [
     "Asked",

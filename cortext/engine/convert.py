@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from time import time_ns
 from typing import Any
 
-from cortext._native.engine import MessageRow, NewRow
+from cortext._native.rows import MessageRow, NewRow
 from cortext.engine.types import Hit, Message, NewMessage, StageScores, Standing
 from cortext.errors import InputError, StoreCorruptError
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 
-from cortext._native.engine import RecallRows
+from cortext._native.rows import RecallRows
 from cortext.dates import Anchor, find_anchors, find_spans
 from cortext.engine.convert import from_milliseconds, to_milliseconds
 from cortext.errors import InputError
