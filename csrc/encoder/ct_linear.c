@@ -39,6 +39,8 @@ static void put_group(uint8_t *values, const void *rows, size_t stride) {
             uint32_t four;
             memcpy(&four, (const char *)rows + n * stride + k, sizeof four);
             four ^= 0x80808080; /* plus 128 each */
+            /* A byte of 0 was -128, which has no opposite: -127, of what no good file holds. */
+            four += ~(((four & 0x7f7f7f7f) + 0x7f7f7f7f) | four | 0x7f7f7f7f) >> 7;
             memcpy(values, &four, sizeof four);
         }
 }

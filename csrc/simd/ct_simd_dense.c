@@ -62,8 +62,9 @@ const ct_dense_kernels ct_dense_scalar = {multiply_scalar, NULL,        quantize
 
 /* ---- AVX2 with FMA ------------------------------------------------------------------------- */
 
+#define TARGET_AVX2 __attribute__((target("avx2,fma")))
 #define NAME(x) x##_avx2
-#define TARGET __attribute__((target("avx2,fma")))
+#define TARGET TARGET_AVX2
 
 static inline TARGET __m256 scale_avx2(__m256 a, __m256 b) {
     __m256i exponent = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(b), _mm256_set1_epi32(127)), 23);
@@ -109,13 +110,40 @@ static inline TARGET void store_i8_avx2(int8_t *to, __m256 values) {
 #include "simd/ct_simd_dense_level.h"
 #include "simd/ct_simd_dense_undef.h"
 
-const ct_dense_kernels ct_dense_avx2 = {multiply_avx2,  NULL,      quantize_avx2,
-                                        normalize_avx2, gelu_avx2, softmax_avx2};
+/* No instruction sums four products of signed bytes: two do, of one factor's size and the other with its sign. Two
+ * products of at most 127 * 127 fit 16 bits. */
+static inline __attribute__((always_inline)) TARGET_AVX2 __m256i dot_i8_avx2(__m256i sum, __m256i left, __m256i right) {
+    __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(right), _mm256_sign_epi8(left, right));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+
+#define NAME(x) x##_avx2
+#define TARGET TARGET_AVX2
+#define ROWS 3
+#define VEC __m256
+#define WHOLE __m256i
+#define LANES 8
+#define LOAD(p) _mm256_loadu_ps(p)
+#define STORE(p, v) _mm256_storeu_ps(p, v)
+#define SET(x) _mm256_set1_ps(x)
+#define MUL(a, b) _mm256_mul_ps(a, b)
+#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define SET_WHOLE(x) _mm256_set1_epi32(x)
+#define START(x) SET_WHOLE(0)
+#define LOAD_WHOLE(p) _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(p)), _mm256_set1_epi8(-128))
+#define TO_FLOAT(a) _mm256_cvtepi32_ps(a)
+#define DOT(sum, left, right) dot_i8_avx2(sum, left, right)
+#include "simd/ct_simd_dense_i8.h"
+#include "simd/ct_simd_dense_undef.h"
+
+const ct_dense_kernels ct_dense_avx2 = {multiply_avx2,  multiply_i8_avx2, quantize_avx2,
+                                        normalize_avx2, gelu_avx2,        softmax_avx2};
 
 /* ---- AVX-512 ------------------------------------------------------------------------------- */
 
+#define TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq")))
 #define NAME(x) x##_avx512
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq")))
+#define TARGET TARGET_AVX512
 #define VEC __m512
 #define LANES 16
 #define LOAD(p) _mm512_loadu_ps(p)
@@ -137,8 +165,33 @@ const ct_dense_kernels ct_dense_avx2 = {multiply_avx2,  NULL,      quantize_avx2
 #include "simd/ct_simd_dense_level.h"
 #include "simd/ct_simd_dense_undef.h"
 
-const ct_dense_kernels ct_dense_avx512 = {multiply_avx512,  NULL,        quantize_avx512,
-                                          normalize_avx512, gelu_avx512, softmax_avx512};
+static inline __attribute__((always_inline)) TARGET_AVX512 __m512i dot_i8_avx512(__m512i sum, __m512i left, __m512i right) {
+    __m512i with_sign = _mm512_mask_sub_epi8(left, _mm512_movepi8_mask(right), _mm512_setzero_si512(), left);
+    __m512i pairs = _mm512_maddubs_epi16(_mm512_abs_epi8(right), with_sign);
+    return _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+}
+
+#define NAME(x) x##_avx512
+#define TARGET TARGET_AVX512
+#define ROWS 6
+#define VEC __m512
+#define WHOLE __m512i
+#define LANES 16
+#define LOAD(p) _mm512_loadu_ps(p)
+#define STORE(p, v) _mm512_storeu_ps(p, v)
+#define SET(x) _mm512_set1_ps(x)
+#define MUL(a, b) _mm512_mul_ps(a, b)
+#define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define SET_WHOLE(x) _mm512_set1_epi32(x)
+#define START(x) SET_WHOLE(0)
+#define LOAD_WHOLE(p) _mm512_xor_si512(_mm512_loadu_si512(p), _mm512_set1_epi8(-128))
+#define TO_FLOAT(a) _mm512_cvtepi32_ps(a)
+#define DOT(sum, left, right) dot_i8_avx512(sum, left, right)
+#include "simd/ct_simd_dense_i8.h"
+#include "simd/ct_simd_dense_undef.h"
+
+const ct_dense_kernels ct_dense_avx512 = {multiply_avx512,  multiply_i8_avx512, quantize_avx512,
+                                          normalize_avx512, gelu_avx512,        softmax_avx512};
 
 /* ---- AVX-512 with VNNI --------------------------------------------------------------------- */
 
