@@ -37,11 +37,11 @@
 /* Chunks of general text that a token's frequency is known from. */
 #define PRIOR_CHUNKS 300.0
 
-/* A row as far as it takes part. */
 /* Rows that are compared each with each, where a link is only said; where it hides a row, as many as
  * there is room for. */
 #define LINKED_ROWS 30
 
+/* A row as far as it takes part. */
 typedef struct party {
     ct_statement said;
     int takes_part;

@@ -119,19 +119,9 @@ static inline __attribute__((always_inline)) TARGET_AVX2 __m256i dot_i8_avx2(__m
 
 #define NAME(x) x##_avx2
 #define TARGET TARGET_AVX2
-#define ROWS 3
-#define VEC __m256
-#define WHOLE __m256i
-#define LANES 8
-#define LOAD(p) _mm256_loadu_ps(p)
-#define STORE(p, v) _mm256_storeu_ps(p, v)
-#define SET(x) _mm256_set1_ps(x)
-#define MUL(a, b) _mm256_mul_ps(a, b)
-#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
-#define SET_WHOLE(x) _mm256_set1_epi32(x)
+#include "simd/ct_simd_dense_i8_256.h"
 #define START(x) SET_WHOLE(0)
 #define LOAD_WHOLE(p) _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(p)), _mm256_set1_epi8(-128))
-#define TO_FLOAT(a) _mm256_cvtepi32_ps(a)
 #define DOT(sum, left, right) dot_i8_avx2(sum, left, right)
 #include "simd/ct_simd_dense_i8.h"
 #include "simd/ct_simd_dense_undef.h"
@@ -173,19 +163,9 @@ static inline __attribute__((always_inline)) TARGET_AVX512 __m512i dot_i8_avx512
 
 #define NAME(x) x##_avx512
 #define TARGET TARGET_AVX512
-#define ROWS 6
-#define VEC __m512
-#define WHOLE __m512i
-#define LANES 16
-#define LOAD(p) _mm512_loadu_ps(p)
-#define STORE(p, v) _mm512_storeu_ps(p, v)
-#define SET(x) _mm512_set1_ps(x)
-#define MUL(a, b) _mm512_mul_ps(a, b)
-#define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
-#define SET_WHOLE(x) _mm512_set1_epi32(x)
+#include "simd/ct_simd_dense_i8_512.h"
 #define START(x) SET_WHOLE(0)
 #define LOAD_WHOLE(p) _mm512_xor_si512(_mm512_loadu_si512(p), _mm512_set1_epi8(-128))
-#define TO_FLOAT(a) _mm512_cvtepi32_ps(a)
 #define DOT(sum, left, right) dot_i8_avx512(sum, left, right)
 #include "simd/ct_simd_dense_i8.h"
 #include "simd/ct_simd_dense_undef.h"
@@ -197,19 +177,9 @@ const ct_dense_kernels ct_dense_avx512 = {multiply_avx512,  multiply_i8_avx512, 
 
 #define NAME(x) x##_avx512vnni
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vnni")))
-#define ROWS 6
-#define VEC __m512
-#define WHOLE __m512i
-#define LANES 16
-#define LOAD(p) _mm512_loadu_ps(p)
-#define STORE(p, v) _mm512_storeu_ps(p, v)
-#define SET(x) _mm512_set1_ps(x)
-#define MUL(a, b) _mm512_mul_ps(a, b)
-#define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
-#define SET_WHOLE(x) _mm512_set1_epi32(x)
+#include "simd/ct_simd_dense_i8_512.h"
 #define START(x) SET_WHOLE(x)
 #define LOAD_WHOLE(p) _mm512_loadu_si512(p)
-#define TO_FLOAT(a) _mm512_cvtepi32_ps(a)
 #define DOT(sum, left, right) _mm512_dpbusd_epi32(sum, left, right)
 #include "simd/ct_simd_dense_i8.h"
 #include "simd/ct_simd_dense_undef.h"
@@ -221,19 +191,9 @@ const ct_dense_kernels ct_dense_avx512vnni = {multiply_avx512,  multiply_i8_avx5
 
 #define NAME(x) x##_vnni256
 #define TARGET __attribute__((target("avx2,fma,avx512f,avx512vl,avx512vnni")))
-#define ROWS 3
-#define VEC __m256
-#define WHOLE __m256i
-#define LANES 8
-#define LOAD(p) _mm256_loadu_ps(p)
-#define STORE(p, v) _mm256_storeu_ps(p, v)
-#define SET(x) _mm256_set1_ps(x)
-#define MUL(a, b) _mm256_mul_ps(a, b)
-#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
-#define SET_WHOLE(x) _mm256_set1_epi32(x)
+#include "simd/ct_simd_dense_i8_256.h"
 #define START(x) SET_WHOLE(x)
 #define LOAD_WHOLE(p) _mm256_loadu_si256((const __m256i *)(p))
-#define TO_FLOAT(a) _mm256_cvtepi32_ps(a)
 #define DOT(sum, left, right) _mm256_dpbusd_epi32(sum, left, right)
 #include "simd/ct_simd_dense_i8.h"
 #include "simd/ct_simd_dense_undef.h"
@@ -244,19 +204,9 @@ const ct_dense_kernels ct_dense_vnni256 = {multiply_avx2,  multiply_i8_vnni256, 
 #ifdef CT_HAS_AVXVNNI
 #define NAME(x) x##_avxvnni
 #define TARGET __attribute__((target("avx2,fma,avxvnni")))
-#define ROWS 3
-#define VEC __m256
-#define WHOLE __m256i
-#define LANES 8
-#define LOAD(p) _mm256_loadu_ps(p)
-#define STORE(p, v) _mm256_storeu_ps(p, v)
-#define SET(x) _mm256_set1_ps(x)
-#define MUL(a, b) _mm256_mul_ps(a, b)
-#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
-#define SET_WHOLE(x) _mm256_set1_epi32(x)
+#include "simd/ct_simd_dense_i8_256.h"
 #define START(x) SET_WHOLE(x)
 #define LOAD_WHOLE(p) _mm256_loadu_si256((const __m256i *)(p))
-#define TO_FLOAT(a) _mm256_cvtepi32_ps(a)
 #define DOT(sum, left, right) _mm256_dpbusd_avx_epi32(sum, left, right)
 #include "simd/ct_simd_dense_i8.h"
 #include "simd/ct_simd_dense_undef.h"
