@@ -10,8 +10,16 @@ with cortext.open("memory.db") as mem:
 
 from cortext._version import __version__
 from cortext.engine import (
+    Active,
     Engine,
+    Gate,
+    GateEvent,
+    GateSegment,
+    GateTerms,
+    GateVerdict,
     Hit,
+    Knobs,
+    KnobValues,
     Message,
     NewMessage,
     Recall,
@@ -39,14 +47,22 @@ from cortext.errors import (
 )
 
 __all__ = [
+    "Active",
     "ClosedError",
     "ConflictError",
     "CortextError",
     "Engine",
     "ForkedError",
+    "Gate",
+    "GateEvent",
+    "GateSegment",
+    "GateTerms",
+    "GateVerdict",
     "Hit",
     "InputError",
     "InternalError",
+    "KnobValues",
+    "Knobs",
     "Message",
     "ModelError",
     "ModelMismatchError",

@@ -237,6 +237,7 @@ typedef struct ct_query {
     int32_t budget_bytes;  /* most bytes of all texts together; 0: any number */
     int32_t standing; /* most standing directives to give along, 0: none */
     int32_t include_superseded; /* 0: leave out what a newer message replaces */
+    const char *asking; /* session whose turn it is: its working memory takes the hits in; or NULL */
 } ct_query;
 
 /* One message of a result.  Strings belong to the result. */
@@ -339,6 +340,127 @@ int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, 
 
 int ct_engine_stats(ct_engine *engine, ct_stats *out, ct_error *error);
 
+/* ---- gate ---------------------------------------------------------------------------------- */
+
+/* 0 to 1 each.  focus: few and certain.  sensitivity: affect lowers the bar.  stability: long pauses, and boundaries
+ * that change little. */
+typedef struct ct_knobs {
+    double focus;
+    double sensitivity;
+    double stability;
+} ct_knobs;
+
+/* What the knobs stand for; csrc/gate/ct_gate_rule.c has the rule. */
+typedef struct ct_knob_values {
+    int32_t recall_limit; /* hits of a recall that names no limit */
+    int32_t gate_limit;   /* most messages that one segment brings up */
+    double bar;           /* relevance that is asked for */
+    double relaxed;       /* taken off it at full affect */
+    double pause;         /* added right after an interruption */
+    double halved;        /* segments after which half of that is left */
+    double ease;          /* taken off at a boundary */
+} ct_knob_values;
+
+/* What is out of range counts as the end of the range that speaks against an interruption. */
+ct_knob_values ct_knobs_read(const ct_knobs *knobs);
+
+/* What is known at the end of a segment; 0 to 1 where nothing else is said. */
+typedef struct ct_gate_view {
+    double relevance; /* how likely the best that was found answers the segment */
+    double novelty;   /* how far it is from all that is active, in the context or staged */
+    double utility;   /* that the segment asks for it, or that it corrects what is known */
+    double overlap;   /* how much of it is in the context or staged */
+    double affect;    /* of the segment */
+    double drift;     /* from the segment at which it last interrupted: 1 - cosine, 0 to 2 */
+    double since;     /* segments since then, from 0 on; INFINITY: never */
+    double boundary;  /* how certain a topic or a turn begins or ends here */
+} ct_gate_view;
+
+/* Every term of the rule. */
+typedef struct ct_gate_verdict {
+    double bar;
+    double refractory;
+    double ease;
+    double margin;
+    double worth;
+    int32_t should_interrupt;
+    int32_t at_boundary; /* boundary is at least one half */
+    int32_t should_stage; /* it interrupts, or would at this boundary but for the pause */
+} ct_gate_verdict;
+
+/* What is out of range, or no number, counts as the end of the range that speaks against an interruption. */
+ct_gate_verdict ct_gate_decide(const ct_gate_view *view, const ct_knobs *knobs);
+
+typedef struct ct_gate ct_gate;
+
+typedef struct ct_gate_options {
+    const char *session; /* of the stream */
+    const char *scope;   /* under which messages are staged */
+    ct_knobs knobs;
+    ct_filter filter;    /* which messages may be brought up */
+    int32_t follows;     /* 1: the last messages of the session are known, also those that come in meanwhile */
+    int32_t every;       /* 1: give every decision; 0: those that stage something, or failed */
+} ct_gate_options;
+
+/* How a stream is watched: what is fed is cut into segments, which the engine's gate thread decides one after another;
+ * nothing but ct_gate_wait waits for it.  A gate may be used from any thread.  CT_INVALID, CT_NOMEM, CT_CLOSED,
+ * CT_FORKED; it may outlive the engine. */
+int ct_gate_open(ct_engine *engine, const ct_gate_options *options, ct_gate **out, ct_error *error);
+void ct_gate_drop(ct_gate **holder);
+
+/* A text, of any UTF-8, or messages that the reader of the stream has before it. */
+int ct_gate_know_text(ct_gate *gate, const char *text, size_t bytes, ct_error *error);
+int ct_gate_know_messages(ct_gate *gate, const int64_t *ids, size_t count, ct_error *error);
+
+/* Streams of one gate that are cut into segments each by itself. */
+typedef enum ct_channel { CT_CHANNEL_TEXT = 0, CT_CHANNEL_THINKING = 1 } ct_channel;
+
+/* What came in, which may end inside a character.  *ready: decisions that can be taken. */
+int ct_gate_feed(ct_gate *gate, int32_t channel, const char *delta, size_t bytes, size_t *ready, ct_error *error);
+
+/* The stream has ended: what is left is a segment. */
+int ct_gate_end(ct_gate *gate, ct_error *error);
+
+/* Forget the stream, what waits and what was staged for it; what is known stays. */
+int ct_gate_reset(ct_gate *gate, ct_error *error);
+
+/* Wait until every segment is decided; CT_TIMEOUT. */
+int ct_gate_wait(ct_gate *gate, int64_t timeout_ms, ct_error *error);
+
+typedef struct ct_decision {
+    const char *text; /* of the segment */
+    size_t text_bytes;
+    int64_t start; /* of it, in characters of its channel */
+    int64_t end;
+    int32_t channel;
+    ct_gate_view view;
+    ct_gate_verdict verdict;
+    const ct_result *staged; /* or NULL: nothing */
+    const char *failure;     /* why it could not be decided, or NULL */
+    int64_t waited_ns;       /* from the end of the segment until it was looked at */
+    int64_t encode_ns;
+    int64_t search_ns;
+    int64_t total_ns; /* from the end of the segment until it was decided */
+} ct_decision;
+
+/* The next decision, to be dropped; *out is NULL when there is none. */
+int ct_gate_take(ct_gate *gate, ct_decision **out, ct_error *error);
+void ct_decision_drop(ct_decision **holder);
+
+typedef struct ct_gate_counts {
+    int64_t waiting;   /* segments that are not decided yet */
+    int64_t skipped;   /* never decided: the model could not keep up */
+    int64_t forgotten; /* decisions that nobody took in time */
+} ct_gate_counts;
+
+int ct_gate_count(ct_gate *gate, ct_gate_counts *out, ct_error *error);
+
+/* Take what is staged for a scope, the oldest first; the rows' score is their relevance.  Free the result. */
+int ct_engine_take_staged(ct_engine *engine, const char *scope, ct_result **out, ct_error *error);
+
+/* What is active in a session, most first; the rows' score is their activation.  Free the result. */
+int ct_engine_working(ct_engine *engine, const char *session, ct_result **out, ct_error *error);
+
 /* ---- an index that is kept elsewhere ------------------------------------------------------- */
 
 /* What is asked of it for one query, and what it answers. */
@@ -379,6 +501,9 @@ double ct_result_confidence(const ct_result *result); /* 0 to 1: that the store 
 
 /* The standing directives of a recall; NULL: it has none.  Belongs to the result. */
 const ct_result *ct_result_standing(const ct_result *result);
+
+/* What is active in the session whose turn it is, as ct_engine_working; NULL: none was named.  Belongs to the result. */
+const ct_result *ct_result_working(const ct_result *result);
 void ct_result_free(ct_result *result);
 
 /* ---- holders ------------------------------------------------------------------------------- */

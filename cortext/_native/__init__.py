@@ -16,6 +16,13 @@ from cortext._native.encoder import (
     TokenBasis,
 )
 from cortext._native.engine import EngineHandle
+from cortext._native.gate import (
+    CHANNELS,
+    DecisionRow,
+    GateHandle,
+    decide,
+    read_knobs,
+)
 from cortext._native.nearby import Asked
 from cortext._native.process import (
     Sentence,
@@ -33,10 +40,13 @@ from cortext._native.process import (
 from cortext._native.rows import MessageRow, RecallRows, StatsRow
 
 __all__ = [
+    "CHANNELS",
     "Asked",
     "BertWeights",
+    "DecisionRow",
     "EncoderHandle",
     "EngineHandle",
+    "GateHandle",
     "LlamaBinding",
     "MessageRow",
     "Network",
@@ -47,11 +57,13 @@ __all__ = [
     "Tensor",
     "TokenBasis",
     "amx_is_safe",
+    "decide",
     "directive_sentences",
     "fail_allocation",
     "force_simd",
     "late_scores",
     "linear",
+    "read_knobs",
     "simd_dot",
     "simd_levels",
     "simd_name",

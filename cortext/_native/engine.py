@@ -11,6 +11,7 @@ import numpy.typing as npt
 from cortext._native import nearby
 from cortext._native._core import ffi, lib
 from cortext._native.encoder import EncoderHandle
+from cortext._native.gate import GateHandle
 from cortext._native.inputs import OPEN_UNTIL, Inputs
 from cortext._native.nearby import Failed, Nearby
 from cortext._native.rows import (
@@ -20,6 +21,7 @@ from cortext._native.rows import (
     StatsRow,
     result_holder,
     take_recall,
+    take_rows,
     take_stats,
 )
 from cortext._native.status import check, new_error
@@ -200,6 +202,7 @@ class EngineHandle:
         budget_bytes: int,
         standing: int,
         include_superseded: bool = True,
+        asking: str | None = None,
     ) -> RecallRows:
         inputs, query = Inputs(), ffi.new("ct_query *")
         query.text, query.text_bytes = inputs.text(text, "query")
@@ -212,6 +215,7 @@ class EngineHandle:
         query.budget_tokens, query.budget_bytes = budget_tokens, budget_bytes
         query.standing = standing
         query.include_superseded = include_superseded
+        query.asking = inputs.optional_name(asking, "session")
         out, error = result_holder(), new_error()
         nearby.raised.value = None
         try:
@@ -226,6 +230,40 @@ class EngineHandle:
             raise raised
         check(status, error)
         return take_recall(out[0])
+
+    def working(self, session: str) -> list[MessageRow]:
+        """What is active in a session; the score is the activation."""
+        out, error, inputs = result_holder(), new_error(), Inputs()
+        name = inputs.name(session, "session")
+        check(lib.ct_engine_working(self._pointer, name, out, error), error)
+        return take_rows(out[0])
+
+    def take_staged(self, scope: str) -> list[MessageRow]:
+        """Drain what gates have staged for a scope; the score is the relevance."""
+        out, error, inputs = result_holder(), new_error(), Inputs()
+        name = inputs.name(scope, "scope")
+        check(lib.ct_engine_take_staged(self._pointer, name, out, error), error)
+        return take_rows(out[0])
+
+    def gate(
+        self,
+        *,
+        session: str,
+        scope: str,
+        knobs: tuple[float, float, float],
+        sessions: Sequence[str],
+        roles: Sequence[str],
+        follows: bool,
+        every: bool,
+    ) -> GateHandle:
+        """Watch a stream."""
+        inputs, options = Inputs(), ffi.new("ct_gate_options *")
+        options.session = inputs.name(session, "session")
+        options.scope = inputs.name(scope, "scope")
+        options.knobs = knobs
+        inputs.fill_filter(options.filter, sessions, roles, None, None)
+        options.follows, options.every = follows, every
+        return GateHandle(self._pointer, options, self)
 
     def stats(self) -> StatsRow:
         out, error = ffi.new("ct_stats *"), new_error()

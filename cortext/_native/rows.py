@@ -55,6 +55,7 @@ class RecallRows(NamedTuple):
     timings_ns: tuple[int, int, int, int, int, int, int]
     confidence: float
     standing: list[MessageRow]
+    working: list[MessageRow]
 
 
 class StatsRow(NamedTuple):
@@ -124,6 +125,7 @@ def result_holder() -> Any:
 def take_recall(result: Any) -> RecallRows:
     """All of a recall."""
     spent, standing = lib.ct_result_timings(result), lib.ct_result_standing(result)
+    working = lib.ct_result_working(result)
     return RecallRows(
         take_rows(result),
         int(lib.ct_result_pending(result)),
@@ -138,6 +140,7 @@ def take_recall(result: Any) -> RecallRows:
         ),
         float(lib.ct_result_confidence(result)),
         [] if standing == ffi.NULL else take_rows(standing),
+        [] if working == ffi.NULL else take_rows(working),
     )
 
 

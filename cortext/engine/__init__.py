@@ -1,7 +1,18 @@
 """One store, open: `Engine`, what goes in and what comes out."""
 
 from cortext.engine.engine import STAGES, Engine, Stage, open_engine
+from cortext.engine.gate import Gate
+from cortext.engine.gate_types import (
+    Channel,
+    GateEvent,
+    GateSegment,
+    GateTerms,
+    GateVerdict,
+    decide,
+)
+from cortext.engine.knobs import Knobs, KnobValues
 from cortext.engine.types import (
+    Active,
     Hit,
     Message,
     NewMessage,
@@ -14,8 +25,17 @@ from cortext.engine.types import (
 
 __all__ = [
     "STAGES",
+    "Active",
+    "Channel",
     "Engine",
+    "Gate",
+    "GateEvent",
+    "GateSegment",
+    "GateTerms",
+    "GateVerdict",
     "Hit",
+    "KnobValues",
+    "Knobs",
     "Message",
     "NewMessage",
     "Recall",
@@ -24,5 +44,6 @@ __all__ = [
     "Standing",
     "Stats",
     "Timings",
+    "decide",
     "open_engine",
 ]

@@ -11,7 +11,7 @@ from time import time_ns
 from typing import Any
 
 from cortext._native.rows import MessageRow, NewRow
-from cortext.engine.types import Hit, Message, NewMessage, StageScores, Standing
+from cortext.engine.types import Active, Hit, Message, NewMessage, StageScores, Standing
 from cortext.errors import InputError, StoreCorruptError
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -173,6 +173,11 @@ def _fields(row: MessageRow) -> dict[str, Any]:
 def to_message(row: MessageRow) -> Message:
     """A stored message."""
     return Message(**_common(row))
+
+
+def to_active(row: MessageRow) -> Active:
+    """A message of working memory."""
+    return Active(**_common(row), activation=row.score)
 
 
 def to_hit(row: MessageRow, *, explain: bool) -> Hit:

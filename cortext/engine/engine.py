@@ -18,9 +18,11 @@ import numpy.typing as npt
 
 from cortext import _native
 from cortext.engine import convert
+from cortext.engine.gate import Gate
+from cortext.engine.knobs import Knobs
 from cortext.engine.named_times import named_times
 from cortext.engine.neighbours import Index, Neighbours, is_wanted
-from cortext.engine.types import Hit, Message, NewMessage, Recall, Stats, Timings
+from cortext.engine.types import Active, Hit, Message, NewMessage, Recall, Stats, Timings
 from cortext.errors import ClosedError, InputError
 from cortext.models import Encoder, Model, load
 
@@ -52,6 +54,7 @@ def open_engine(
     encoder_threads: int = 1,
     cache: str | os.PathLike[str] | None = None,
     index: Index = "auto",
+    knobs: Knobs | None = None,
 ) -> Engine:
     """Open a store, creating it if there is none.
 
@@ -69,11 +72,14 @@ def open_engine(
         (384 dimensions) and nearly as much in `<path>-hnsw`, which may be deleted.  "auto" is
         "exact", which was found good enough for a million chunks: 4 ms, by the graph 1; and it does
         not depend on the data, as the graph does, which misses much among hundreds of near copies.
+    knobs: how much recalls and gates bring up, and when; default: `Knobs()`.
 
     Raises: ModelError, ModelMismatchError, StoreError and its kinds, InputError.
     """
     if durability not in ("full", "normal"):
         raise InputError(f'durability is {durability!r}; it must be "full" or "normal"')
+    if knobs is not None and not isinstance(knobs, Knobs):
+        raise InputError(f"knobs must be a Knobs, not {type(knobs).__name__}")
     wanted = is_wanted(index)
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
     if not isinstance(name, str) or not name or name == ":memory:":
@@ -86,7 +92,14 @@ def open_engine(
         busy_ms=_BUSY_MS,
     )
     neighbours = Neighbours(handle, name, loaded.dimension) if wanted else None
-    return Engine(handle, loaded, path=name, durability=durability, neighbours=neighbours)
+    return Engine(
+        handle,
+        loaded,
+        path=name,
+        durability=durability,
+        neighbours=neighbours,
+        knobs=knobs or Knobs(),
+    )
 
 
 class Engine:
@@ -104,12 +117,14 @@ class Engine:
         path: str,
         durability: str,
         neighbours: Neighbours | None = None,
+        knobs: Knobs,
     ) -> None:
         """Not for users: call `cortext.open`."""
         self._handle = handle
         self._model = model
         self._path = path
         self._durability = durability
+        self._knobs = knobs
         # At interpreter exit too: the thread ends and the log is folded before Python goes.
         self._finalizer = weakref.finalize(self, _close, handle, neighbours)
         # A signal's handler may close it while its own thread is closing it.
@@ -141,6 +156,11 @@ class Engine:
     def model(self) -> Model:
         """The embedding model."""
         return self._model
+
+    @property
+    def knobs(self) -> Knobs:
+        """How much recalls and gates bring up, and when."""
+        return self._knobs
 
     def close(self) -> None:
         """Wait for calls in flight, stop the threads, close the file.
@@ -254,7 +274,7 @@ class Engine:
         self,
         query: str,
         *,
-        limit: int = 10,
+        limit: int | None = None,
         session: str | Sequence[str] | None = None,
         roles: str | Sequence[str] | None = None,
         since: datetime | int | None = None,
@@ -270,15 +290,16 @@ class Engine:
         explain: bool = False,
         stages: Sequence[Stage] = STAGES,
         standing_limit: int = 8,
+        for_session: str | None = None,
     ) -> Recall:
         """The messages that matter for a query, best first.
 
         query: a question or any text; its punctuation means nothing.  Of a very long one the
             64 rarest of its first 256 different words count, and for the meaning its first 8
             chunks (with the bundled model, some 1,800 tokens).
-        limit: at most so many hits, 1 to 10,000; the list ends where the evidence ends, so there
-            may be fewer.  A score ranks within this recall; whether anything answers the query
-            is what `Recall.confidence` says.
+        limit: at most so many hits, 1 to 10,000, by default what `Knobs.focus` stands for, 10 at
+            .45; the list ends where the evidence ends, so there may be fewer.  A score ranks
+            within this recall; whether anything answers the query is what `Recall.confidence` says.
         session, roles, since, until: as in `messages`; they restrict the search itself, not its
             result, and what is attached to a hit passes them too.  What stands around a message
             of its session, before `until`, may still be why it is found: with roles="user" the
@@ -312,6 +333,9 @@ class Engine:
         standing_limit: most of Recall.standing, 0 for none; of each session that `session` names
             the 96 newest at most.  `session` and `until` restrict it as they do the hits, `roles`
             and `since` do not: what the user once said holds until it is taken back.
+        for_session: the session whose turn it is.  Its working memory takes the hits in and is
+            given as `Recall.working`; default: `session` where that is one name.  It restricts
+            nothing.
 
         Raises: InputError, StoreError and its kinds, ModelError.
         """
@@ -327,9 +351,14 @@ class Engine:
         if as_of_ms is not None:
             until_ms = as_of_ms + 1 if until_ms is None else min(until_ms, as_of_ms + 1)
             reference_ms = as_of_ms if reference_ms is None else reference_ms
+        sessions = convert.to_names(session, "session")
+        if for_session is None and len(sessions) == 1:
+            for_session = sessions[0]
+        if limit is None:
+            limit = self._knobs.values.recall_limit
         search = functools.partial(
             self._handle.recall,
-            sessions=convert.to_names(session, "session"),
+            sessions=sessions,
             roles=convert.to_names(roles, "roles"),
             since_ms=convert.to_optional_milliseconds(since, "since"),
             until_ms=until_ms,
@@ -352,6 +381,7 @@ class Engine:
             budget_bytes=convert.to_budget(budget_bytes, "budget_bytes"),
             standing=_checked_int(standing_limit, "standing_limit", "from 0 to 10,000"),
             include_superseded=bool(include_superseded),
+            asking=for_session,
         )
         hits: list[Hit] = [convert.to_hit(row, explain=explain) for row in found.rows]
         ids = {hit.id for hit in hits}
@@ -370,7 +400,72 @@ class Engine:
                 total=total,
             ),
             standing=tuple(convert.to_standing(row, ids) for row in found.standing),
+            working=tuple(convert.to_active(row) for row in found.working),
         )
+
+    def working(self, session: str = "default") -> list[Active]:
+        """What is active in a session, most active first: its working memory, at most 8 messages.
+
+        A message rises when a recall for the session, or a gate of it, brings it up, and fades with
+        each of its recalls: what was brought up once is gone after some seven.  It is kept in
+        memory, of the 64 sessions that were used last, and ends with the engine.
+
+        Raises: InputError, StoreError and its kinds.
+        """
+        return [convert.to_active(row) for row in self._handle.working(session)]
+
+    def gate(
+        self,
+        *,
+        session: str = "default",
+        context: Iterable[str | Message] | None = None,
+        scope: str | None = None,
+        within: str | Sequence[str] | None = None,
+        roles: str | Sequence[str] | None = None,
+        knobs: Knobs | None = None,
+        every: bool = False,
+    ) -> Gate:
+        """Watch what a model streams and stage what it brings up.
+
+        session: the conversation of the stream.
+        context: what the model has before it, texts or messages: none of it is brought up.  None
+            for the last 32 messages of the session, and those that come while the gate is
+            open; an empty list for nothing.
+        scope: under which messages are staged for `take_staged`; default: the session.
+        within, roles: names of sessions and roles; only messages of those are brought up.
+        knobs: for this gate; default: those of the engine.
+        every: give an event for every segment, not only for those that stage something.
+
+        A gate searches on a thread of the engine, which all its gates share.
+        Raises: InputError, StoreError and its kinds.
+        """
+        if knobs is not None and not isinstance(knobs, Knobs):
+            raise InputError(f"knobs must be a Knobs, not {type(knobs).__name__}")
+        used = knobs or self._knobs
+        handle = self._handle.gate(
+            session=session,
+            scope=session if scope is None else scope,
+            knobs=(used.focus, used.sensitivity, used.stability),
+            sessions=convert.to_names(within, "within"),
+            roles=convert.to_names(roles, "roles"),
+            follows=context is None,
+            every=bool(every),
+        )
+        gate = Gate(handle, session=session, scope=scope or session, knobs=used)
+        if context is not None:
+            gate.know(context)
+        return gate
+
+    def take_staged(self, scope: str = "default") -> list[Hit]:
+        """Take what gates have staged under a scope, the oldest first, for the next context.
+
+        Each message is handed out once; a `score` is the relevance it had.  Of what nobody takes
+        the newest is kept: 16 messages and 16 KiB of text for a scope, 256 and 256 KiB in all.
+        Messages that are gone meanwhile are left out.
+
+        Raises: InputError, StoreError and its kinds; what is staged stays then.
+        """
+        return [convert.to_hit(row, explain=False) for row in self._handle.take_staged(scope)]
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> npt.NDArray[np.float32]:
         """Embed texts with this store's model; see `cortext.models.Model.embed`."""

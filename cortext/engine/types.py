@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-__all__ = ["Hit", "Message", "NewMessage", "Recall", "StageScores", "Standing", "Stats", "Timings"]
+__all__ = [
+    "Active",
+    "Hit",
+    "Message",
+    "NewMessage",
+    "Recall",
+    "StageScores",
+    "Standing",
+    "Stats",
+    "Timings",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +126,17 @@ class Standing(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Active(Message):
+    """A message that is active in a session.
+
+    activation: 0 to 1; it rises each time a recall or a gate of the session brings the message up
+        and fades by three tenths with each recall.
+    """
+
+    activation: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
     """Milliseconds spent in each part of one recall.
 
@@ -144,6 +165,8 @@ class Recall:
     timings: where the time went.
     standing: directives in force, those that are about the query first, then the newest.  A list of
         its own: it takes no place from the hits.
+    working: what is active in the session that asked, most active first, the hits of this recall
+        included; at most 8.  Empty when no session was named.
     """
 
     hits: tuple[Hit, ...]
@@ -151,6 +174,7 @@ class Recall:
     pending: int
     timings: Timings
     standing: tuple[Standing, ...] = ()
+    working: tuple[Active, ...] = ()
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

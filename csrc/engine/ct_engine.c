@@ -30,20 +30,30 @@ void ct_engine_leave(ct_engine *engine) {
 }
 
 static void release_parts(ct_engine *engine) {
+    if (engine->gates) ct_gates_stop(engine->gates);
+    ct_gates_release(engine->gates);
+    engine->gates = NULL;
     ct_team_destroy(engine->helper);
     engine->helper = NULL;
     if (engine->worker) ct_worker_stop(engine->worker);
     ct_keeper_free(engine->keeper);
     if (engine->store) ct_store_close(engine->store);
     if (engine->counted) ct_process_leave();
+    ct_stage_bus_free(engine->staged);
+    ct_working_free(engine->working);
     ct_index_destroy(engine->index);
     ct_encoder_release(engine->encoder);
     engine->worker = NULL;
     engine->keeper = NULL;
     engine->store = NULL;
+    engine->staged = NULL;
+    engine->working = NULL;
     engine->index = NULL;
     engine->encoder = NULL;
 }
+
+/* What waits for the next context, of one scope and of all. */
+static const ct_stage_bounds staged_bounds = {.scope_items = 16, .scope_bytes = 16384, .items = 256, .bytes = 262144};
 
 int ct_engine_open(const ct_engine_options *options, ct_encoder *encoder, ct_engine **out,
                    ct_error *error) {
@@ -70,6 +80,9 @@ int ct_engine_open(const ct_engine_options *options, ct_encoder *encoder, ct_eng
     if (!status) status = ct_index_create(store_options.dimension, &engine->index, error);
     if (!status) status = ct_keeper_open(engine->store, encoder, engine->index, &engine->keeper, error);
     if (!status) status = ct_worker_start(engine->store, encoder, engine->keeper, &engine->worker, error);
+    if (!status) status = ct_stage_bus_create(&staged_bounds, &engine->staged, error);
+    if (!status) status = ct_working_create(&engine->working, error);
+    if (!status) status = ct_gates_create(engine, &engine->gates, error);
     if (status) {
         ct_engine_free(engine);
         return status;
@@ -84,6 +97,7 @@ void ct_engine_close(ct_engine *engine) {
     int first = !engine->closed;
     engine->closed = 1;
     if (first && engine->worker) ct_worker_end_waits(engine->worker);
+    if (first && engine->gates) ct_gates_end_waits(engine->gates);
     while (engine->calls > 0) pthread_cond_wait(&engine->idle, &engine->mutex);
     if (first) release_parts(engine);
     pthread_mutex_unlock(&engine->mutex);

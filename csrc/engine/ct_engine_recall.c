@@ -1,6 +1,7 @@
 /* Recall, as a call of the engine: the helper thread, the wait for the backlog, codes that move meanwhile. */
 #include <pthread.h>
 
+#include "base/ct_alloc.h"
 #include "base/ct_clock.h"
 #include "base/ct_error.h"
 #include "engine/ct_check.h"
@@ -22,14 +23,18 @@ static ct_team *take_helper(ct_engine *engine) {
     return helper;
 }
 
-static int run_recall(ct_engine *engine, const ct_query *query, ct_result *result, ct_error *error) {
+static int run_recall(ct_engine *engine, const ct_query *query, int is_beside, float *vector, ct_result *result,
+                      ct_error *error) {
     int64_t started = ct_clock_ns();
-    pthread_mutex_lock(&engine->mutex);
-    ct_recall_parts parts = {engine->store, engine->encoder, engine->index, ct_keeper_file(engine->keeper),
-                             engine->nearby, NULL};
-    pthread_mutex_unlock(&engine->mutex);
+    ct_recall_parts parts = {.store = engine->store, .encoder = engine->encoder, .index = engine->index,
+                             .file = ct_keeper_file(engine->keeper)};
+    if (!is_beside) {
+        pthread_mutex_lock(&engine->mutex);
+        parts.nearby = engine->nearby;
+        pthread_mutex_unlock(&engine->mutex);
+        parts.helper = take_helper(engine);
+    }
     ct_recall recall;
-    parts.helper = take_helper(engine);
     /* Before the wait: behind it the model would be at the next message of the backlog. */
     int status = ct_recall_begin(&recall, &parts, query, result, error);
     if (parts.helper) pthread_mutex_unlock(&engine->helper_mutex);
@@ -41,6 +46,8 @@ static int run_recall(ct_engine *engine, const ct_query *query, ct_result *resul
     }
     result->timings.wait_ns = ct_clock_ns() - began;
     if (!status) status = ct_recall_run(&recall, result, error);
+    if (!status && vector)
+        memcpy(vector, ct_recall_vector(&recall), (size_t)ct_encoder_dimension(engine->encoder) * sizeof *vector);
     ct_recall_free(&recall);
     result->timings.total_ns = ct_clock_ns() - started;
     return status;
@@ -55,6 +62,65 @@ static int were_moved(ct_engine *engine, int64_t moves) {
     return !ct_keeper_refresh(engine->keeper, &ignored) && ct_index_moves(engine->index) != moves;
 }
 
+int ct_engine_search(ct_engine *engine, const ct_query *query, int is_beside, float *vector, ct_result **out,
+                     ct_error *error) {
+    ct_result *result = NULL;
+    int status = CT_OK;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        int64_t moves = ct_index_moves(engine->index);
+        result = ct_result_new();
+        status = result ? run_recall(engine, query, is_beside, vector, result, error) : ct_fail_nomem(error);
+        if (status || attempt || !were_moved(engine, moves)) break;
+        ct_result_free(result);
+    }
+    if (ct_code_file_is_damaged(ct_keeper_file(engine->keeper))) ct_worker_wake(engine->worker);
+    if (status) ct_result_free(result);
+    else *out = result;
+    return status;
+}
+
+/* ---- working memory ------------------------------------------------------------------------ */
+
+static int read_working(ct_engine *engine, const char *session, ct_result **out, ct_error *error) {
+    ct_active items[CT_WORKING_ITEMS];
+    int64_t ids[CT_WORKING_ITEMS];
+    size_t count = ct_working_read(engine->working, session, items);
+    for (size_t i = 0; i < count; i++) ids[i] = items[i].message_id;
+    ct_result *result = ct_result_new();
+    int status = result ? ct_store_get_present(engine->store, ids, count, result, error) : ct_fail_nomem(error);
+    for (size_t i = 0; !status && i < result->count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (items[k].message_id == result->rows[i].id) result->rows[i].score = items[k].activation;
+    if (status) ct_result_free(result);
+    else *out = result;
+    return status;
+}
+
+/* A turn of the session that asks: what was found is brought to mind, as strongly as it was found. */
+static int bring_to_mind(ct_engine *engine, const char *session, ct_result *result, ct_error *error) {
+    ct_active found[CT_WORKING_ITEMS];
+    size_t count = result->count < CT_WORKING_ITEMS ? result->count : CT_WORKING_ITEMS;
+    for (size_t i = 0; i < count; i++) {
+        double best = result->rows[0].score;
+        found[i] = (ct_active){result->rows[i].id, best > 0 ? result->rows[i].score / best : 0};
+    }
+    ct_working_turn(engine->working, session);
+    int status = ct_working_rise(engine->working, session, found, count, error);
+    return status ? status : read_working(engine, session, &result->working, error);
+}
+
+int ct_engine_working(ct_engine *engine, const char *session, ct_result **out, ct_error *error) {
+    ct_error_clear(error);
+    int status = ct_check_name(session, "session", error);
+    if (!status) status = ct_engine_enter(engine, error);
+    if (status) return status;
+    status = read_working(engine, session, out, error);
+    ct_engine_leave(engine);
+    return status;
+}
+
+/* ---- the call ------------------------------------------------------------------------------ */
+
 int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, ct_error *error) {
     ct_error_clear(error);
     int status = ct_check_limit(query->limit, error);
@@ -68,17 +134,12 @@ int ct_engine_recall(ct_engine *engine, const ct_query *query, ct_result **out, 
     if (!status && query->wait_ms < 0) status = ct_fail(error, CT_INVALID, "wait_ms is negative");
     if (!status && (query->budget_tokens < 0 || query->budget_bytes < 0))
         status = ct_fail(error, CT_INVALID, "a budget is negative");
+    if (!status && query->asking) status = ct_check_name(query->asking, "session", error);
     if (!status) status = ct_engine_enter(engine, error);
     if (status) return status;
     ct_result *result = NULL;
-    for (int attempt = 0; attempt < 2; attempt++) {
-        int64_t moves = ct_index_moves(engine->index);
-        result = ct_result_new();
-        status = result ? run_recall(engine, query, result, error) : ct_fail_nomem(error);
-        if (status || attempt || !were_moved(engine, moves)) break;
-        ct_result_free(result);
-    }
-    if (ct_code_file_is_damaged(ct_keeper_file(engine->keeper))) ct_worker_wake(engine->worker);
+    status = ct_engine_search(engine, query, 0, NULL, &result, error);
+    if (!status && query->asking) status = bring_to_mind(engine, query->asking, result, error);
     ct_engine_leave(engine);
     if (status) ct_result_free(result);
     else *out = result;

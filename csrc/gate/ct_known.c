@@ -99,9 +99,10 @@ static uint32_t lower(uint32_t c) {
     return c >= 0x400 && c <= 0x40f ? c + 80 : c;
 }
 
-/* The hash of the next word, never 0; 0 at the end. */
-static uint64_t next_word(reader *from) {
+/* The hash of the next word, never 0; 0 at the end.  *has_digit: of ASCII's. */
+static uint64_t next_word(reader *from, int *has_digit) {
     uint64_t hash = 0;
+    *has_digit = 0;
     while (from->at < from->bytes) {
         uint32_t c = 0;
         size_t length = ct_utf8_decode(from->text + from->at, from->bytes - from->at, &c);
@@ -109,6 +110,7 @@ static uint64_t next_word(reader *from) {
         if (hash && (apart || !length || !is_letter(c))) break;
         from->at += length ? length : 1;
         if (!length || !is_letter(c)) continue;
+        *has_digit |= c >= '0' && c <= '9';
         hash = mix(hash + lower(c) + 0x9e3779b97f4a7c15u) | 1;
         if (apart) break;
     }
@@ -128,7 +130,8 @@ int ct_known_add_text(ct_known *known, const char *text, size_t bytes, ct_error 
     reader from = {(const unsigned char *)text, bytes, 0};
     uint64_t words[RUN], word;
     size_t count = 0;
-    while ((word = next_word(&from))) {
+    int has_digit;
+    while ((word = next_word(&from, &has_digit))) {
         if (count == RUN) memmove(words, words + 1, --count * sizeof *words);
         words[count++] = word;
         for (size_t n = 1; n <= count; n++)
@@ -141,7 +144,8 @@ double ct_known_overlap(const ct_known *known, const char *text, size_t bytes) {
     reader from = {(const unsigned char *)text, bytes, 0};
     uint64_t words[RUN], word;
     size_t count = 0, runs = 0, found = 0;
-    while ((word = next_word(&from))) {
+    int has_digit;
+    while ((word = next_word(&from, &has_digit))) {
         if (count == RUN) memmove(words, words + 1, --count * sizeof *words);
         words[count++] = word;
         if (count < RUN) continue;
@@ -159,4 +163,13 @@ int ct_known_add_message(ct_known *known, int64_t message_id, ct_error *error) {
 
 int ct_known_has_message(const ct_known *known, int64_t message_id) {
     return has(&known->messages, (uint64_t)message_id);
+}
+
+int ct_known_has_numbers(const ct_known *known, const char *text, size_t bytes) {
+    reader from = {(const unsigned char *)text, bytes, 0};
+    uint64_t word;
+    int has_digit;
+    while ((word = next_word(&from, &has_digit)))
+        if (has_digit && !has(&known->runs, join(&word, 1))) return 0;
+    return 1;
 }

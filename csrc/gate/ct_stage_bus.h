@@ -20,8 +20,10 @@ typedef struct ct_stage_bounds {
 
 typedef struct ct_staged {
     int64_t message_id;
-    size_t bytes; /* of its text */
+    size_t bytes; /* of its text, or of the excerpt */
     double score;
+    size_t excerpt_start; /* the text is so many characters of the message: from here on, */
+    size_t excerpt_end;   /* up to here; 0: it is the whole */
 } ct_staged;
 
 int ct_stage_bus_create(const ct_stage_bounds *bounds, ct_stage_bus **out, ct_error *error);

@@ -1,4 +1,7 @@
 /* What the index knows of single messages. */
+#include <math.h>
+#include <string.h>
+
 #include "index/ct_index_parts.h"
 
 void ct_index_bounds(ct_index *index, int64_t since_ms, int64_t until_ms, int64_t *first, int64_t *last,
@@ -78,6 +81,25 @@ size_t ct_index_chunks(ct_index *index, int64_t message_id, ct_chunk_place *plac
         if (--left < capacity) places[left] = place_of(index, e);
     pthread_rwlock_unlock(&index->lock);
     return count;
+}
+
+int ct_index_message_vector(ct_index *index, int64_t message_id, float *vector) {
+    size_t dimension = (size_t)index->dimension;
+    double square = 0;
+    pthread_rwlock_rdlock(&index->lock);
+    uint32_t latest = ct_id_map_get(&index->latest, message_id, CT_NO_ENTRY);
+    if (latest != CT_NO_ENTRY) memset(vector, 0, dimension * sizeof *vector);
+    for (uint32_t e = latest; e != CT_NO_ENTRY; e = ct_index_earlier(index, e)) {
+        const ct_block *block = ct_index_block(index, e);
+        size_t at = e % CT_BLOCK_ENTRIES;
+        const int8_t *code = block->codes + at * index->padded;
+        for (size_t d = 0; d < dimension; d++) vector[d] += (float)code[d] * block->scale[at];
+    }
+    pthread_rwlock_unlock(&index->lock);
+    if (latest == CT_NO_ENTRY) return 0;
+    for (size_t d = 0; d < dimension; d++) square += (double)vector[d] * vector[d];
+    for (size_t d = 0; square > 0 && d < dimension; d++) vector[d] = (float)(vector[d] / sqrt(square));
+    return 1;
 }
 
 size_t ct_index_neighbours(ct_index *index, int64_t message_id, int32_t before, int32_t after,

@@ -179,6 +179,8 @@ int ct_recall_run(ct_recall *recall, ct_result *result, ct_error *error) {
     return status;
 }
 
+const float *ct_recall_vector(const ct_recall *recall) { return recall->gather.unit; }
+
 void ct_recall_free(ct_recall *recall) {
     ct_gather_free(&recall->gather);
     ct_bound_filter_free(&recall->filter);

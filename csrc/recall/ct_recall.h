@@ -22,6 +22,9 @@ int ct_recall_begin(ct_recall *recall, const ct_recall_parts *parts, const ct_qu
 /* Candidates by meaning and by words, fused; fills rows, scores and timings of result. */
 int ct_recall_run(ct_recall *recall, ct_result *result, ct_error *error);
 
+/* The query's vector, of unit length, from ct_recall_begin on; NULL when no stage asks for meaning. */
+const float *ct_recall_vector(const ct_recall *recall);
+
 void ct_recall_free(ct_recall *recall);
 
 #endif

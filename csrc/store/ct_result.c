@@ -53,6 +53,7 @@ const ct_timings *ct_result_timings(const ct_result *result) { return &result->t
 int64_t ct_result_pending(const ct_result *result) { return result->pending; }
 double ct_result_confidence(const ct_result *result) { return result->confidence; }
 const ct_result *ct_result_standing(const ct_result *result) { return result->standing; }
+const ct_result *ct_result_working(const ct_result *result) { return result->working; }
 
 void ct_result_free(ct_result *result) {
     if (!result) return;
@@ -64,6 +65,7 @@ void ct_result_free(ct_result *result) {
     ct_result_free(result->attached);
     ct_free(result->ids);
     ct_result_free(result->standing);
+    ct_result_free(result->working);
     ct_free(result->rows);
     ct_free(result->links);
     ct_free(result);

@@ -17,6 +17,7 @@ struct ct_result {
     int64_t pending;
     double confidence;
     ct_result *standing; /* or NULL */
+    ct_result *working;  /* or NULL */
     int64_t *links; /* ids that rows point at, or NULL */
 };
 

@@ -27,6 +27,8 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
                     " AND rowid BETWEEN ?3 AND ?4",
     [CT_SQL_LENGTHS] = "SELECT id, sz FROM words_docsize WHERE id > ?1 ORDER BY id LIMIT ?2",
     [CT_SQL_MESSAGE_KEYS] = "SELECT session_id, role_id, time FROM message WHERE id = ?1",
+    [CT_SQL_MESSAGE_LATEST] = "SELECT id FROM message WHERE session_id = (SELECT id FROM session WHERE name = ?1)"
+                              " AND id > ?2 ORDER BY id DESC LIMIT ?3",
     [CT_SQL_MESSAGE_LAST] = "SELECT max(id) FROM message",
     [CT_SQL_MESSAGE_BOUNDS] = "SELECT min(id), max(id) FROM message WHERE session_id = ?1",
     [CT_SQL_PENDING_ADD] = "INSERT INTO pending(message_id) VALUES(?1)",

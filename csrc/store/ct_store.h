@@ -85,6 +85,13 @@ void ct_roles_free(ct_roles *roles);
 int ct_store_list(ct_store *store, const ct_bound_filter *filter, int64_t after, int32_t limit,
                   ct_result *result, ct_error *error);
 
+/* The newest messages of a session with id > after, the oldest of them first; at most `capacity`. */
+int ct_store_latest(ct_store *store, const char *session, int64_t after, size_t capacity, int64_t *ids, size_t *count,
+                    ct_error *error);
+
+/* Whole messages as ct_store_get, but those that are not there are passed over. */
+int ct_store_get_present(ct_store *store, const int64_t *ids, size_t count, ct_result *result, ct_error *error);
+
 /* ---- words --------------------------------------------------------------------------------- */
 
 /* Different words that are looked at of a query; of a longer text the first ones. */

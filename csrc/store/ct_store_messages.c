@@ -31,8 +31,7 @@ static int keep_row(ct_result *result, sqlite3_stmt *statement, ct_error *error)
     return CT_OK;
 }
 
-int ct_store_get(ct_store *store, const int64_t *ids, size_t count, ct_result *result,
-                 ct_error *error) {
+static int get(ct_store *store, const int64_t *ids, size_t count, int passes_over, ct_result *result, ct_error *error) {
     ct_connection *reader;
     int status = ct_reader_take(store, &reader, error);
     if (status) return status;
@@ -42,13 +41,49 @@ int ct_store_get(ct_store *store, const int64_t *ids, size_t count, ct_result *r
         sqlite3_bind_int64(statement, 1, ids[i]);
         int code = sqlite3_step(statement);
         if (code == SQLITE_ROW) status = keep_row(result, statement, error);
-        else if (code == SQLITE_DONE)
+        else if (code == SQLITE_DONE && !passes_over)
             status = ct_fail(error, CT_NOT_FOUND, "there is no message %lld", (long long)ids[i]);
-        else status = ct_sql_fail(reader, code, "reading a message", error);
+        else if (code != SQLITE_DONE) status = ct_sql_fail(reader, code, "reading a message", error);
         sqlite3_reset(statement);
     }
     if (statement) status = ct_sql_end(reader, status, error);
     ct_reader_give(store, reader);
+    return status;
+}
+
+int ct_store_get(ct_store *store, const int64_t *ids, size_t count, ct_result *result, ct_error *error) {
+    return get(store, ids, count, 0, result, error);
+}
+
+int ct_store_get_present(ct_store *store, const int64_t *ids, size_t count, ct_result *result, ct_error *error) {
+    return get(store, ids, count, 1, result, error);
+}
+
+int ct_store_latest(ct_store *store, const char *session, int64_t after, size_t capacity, int64_t *ids, size_t *count,
+                    ct_error *error) {
+    ct_connection *reader;
+    int code = SQLITE_DONE, status = ct_reader_take(store, &reader, error);
+    *count = 0;
+    if (status) return status;
+    sqlite3_stmt *statement = ct_sql_get(reader, CT_SQL_MESSAGE_LATEST, error);
+    if (!statement) status = (int)error->status;
+    if (!status) {
+        sqlite3_bind_text(statement, 1, session, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(statement, 2, after);
+        sqlite3_bind_int64(statement, 3, (int64_t)capacity);
+        while (*count < capacity && (code = sqlite3_step(statement)) == SQLITE_ROW)
+            ids[(*count)++] = sqlite3_column_int64(statement, 0);
+        if (code != SQLITE_ROW && code != SQLITE_DONE)
+            status = ct_sql_fail(reader, code, "reading the last messages of a session", error);
+        sqlite3_reset(statement);
+        sqlite3_clear_bindings(statement);
+    }
+    ct_reader_give(store, reader);
+    for (size_t i = 0; i < *count / 2; i++) {
+        int64_t id = ids[i];
+        ids[i] = ids[*count - 1 - i];
+        ids[*count - 1 - i] = id;
+    }
     return status;
 }
 

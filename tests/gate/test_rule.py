@@ -41,6 +41,7 @@ class Verdict:
     worth: float
     should_interrupt: int
     at_boundary: int
+    should_stage: int
 
 
 VIEWS = st.builds(
@@ -75,9 +76,10 @@ def test_it_is_the_formula(decide: Any, view: View, knobs: Knobs) -> None:
     expected = (bar, refractory, ease, view.relevance - bar - refractory + ease)
     assert (found.bar, found.refractory, found.ease, found.margin) == pytest.approx(expected)
     assert found.worth == max(view.novelty, view.utility)
-    assert found.should_interrupt == (
-        found.margin >= 0 and found.worth >= 0.25 and view.overlap < 0.6
-    )
+    wanted = found.worth >= 0.25 and view.overlap < 0.6
+    assert found.should_interrupt == (found.margin >= 0 and wanted)
+    eased = bool(found.at_boundary) and found.margin + found.refractory >= 0 and wanted
+    assert found.should_stage == (found.should_interrupt or eased)
     assert found.at_boundary == (view.boundary >= 0.5)
     assert decide(view, knobs) == found, "the same every time"
 

@@ -1,0 +1,236 @@
+"""The streaming gate: what a model writes brings up what was said before."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import time as clock
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from typing import get_args
+
+from cortext import _native
+from cortext.engine import convert
+from cortext.engine.gate_types import Channel, GateEvent, GateSegment, GateTerms, GateVerdict
+from cortext.engine.knobs import Knobs
+from cortext.engine.types import Message
+from cortext.errors import ClosedError, InputError
+
+__all__ = ["Gate"]
+
+_SLICE_MS = 100  # a wait comes back to Python this often, so that Ctrl-C works
+_CHANNELS: tuple[Channel, ...] = get_args(Channel)
+
+
+class Gate:
+    """Watches one stream.  Made by `Engine.gate`; a context manager that closes itself.
+
+    Deltas are cut into segments, which a thread of the engine looks up and decides, one after
+    another in the order in which they came.  Of a gate that is behind by 256 segments the oldest
+    are passed over (`skipped`); 1,024 events are kept for whoever is to take them.
+
+    Every method may be called from any thread; streams that two threads feed to one channel mix.
+    Each raises ClosedError after `close` or `Engine.close`, and ForkedError in a forked child.
+    """
+
+    def __init__(
+        self, handle: _native.GateHandle, *, session: str, scope: str, knobs: Knobs
+    ) -> None:
+        """Not for users: call `Engine.gate`."""
+        self._handle = handle
+        self._session = session
+        self._scope = scope
+        self._knobs = knobs
+        self._closed = False
+
+    def __enter__(self) -> Gate:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<cortext.Gate session={self._session!r} scope={self._scope!r}>"
+
+    @property
+    def session(self) -> str:
+        """The session of the stream."""
+        return self._session
+
+    @property
+    def scope(self) -> str:
+        """Under which messages are staged."""
+        return self._scope
+
+    @property
+    def knobs(self) -> Knobs:
+        """The settings of this gate."""
+        return self._knobs
+
+    @property
+    def limit(self) -> int:
+        """Most messages that one segment brings up, by `Knobs.focus`."""
+        return self._knobs.values.gate_limit
+
+    @property
+    def skipped(self) -> int:
+        """Segments that were never decided, because the model could not keep up."""
+        return self._open().counts().skipped
+
+    def know(self, context: str | Message | Iterable[str | Message]) -> None:
+        """Take in what the reader of the stream has before it: texts, or messages of the store.
+
+        None of it is brought up.  Texts over 2,000 bytes are known by all their words, but by the
+        meaning of their first 2,000 bytes only.  Raises: InputError.
+        """
+        handle = self._open()
+        items = [context] if isinstance(context, (str, Message)) else list(context)
+        for number, item in enumerate(items):
+            if not isinstance(item, (str, Message)):
+                raise InputError(
+                    f"context {number} is {type(item).__name__}; it must be a text or a Message"
+                )
+        ids = [item.id for item in items if isinstance(item, Message)]
+        for item in items:
+            if isinstance(item, str):
+                handle.know_text(item)
+        if ids:
+            handle.know_messages(ids)
+
+    def feed(self, delta: str | bytes, channel: Channel = "text") -> GateEvent | None:
+        """Take in what came of the stream; the oldest event that waits, if any.
+
+        It takes microseconds: it never waits for the model or the store, so an event is about an
+        earlier segment.  A delta may end inside a word and, as bytes, inside a character; what is
+        not UTF-8 counts as U+FFFD.  "thinking" is a stream of its own beside "text".
+
+        Raises: InputError for another type or channel.
+        """
+        handle = self._open()
+        if isinstance(delta, str):
+            data = delta.encode("utf-8", "surrogatepass")
+        elif isinstance(delta, bytes):
+            data = delta
+        else:
+            raise InputError(f"delta must be str or bytes, not {type(delta).__name__}")
+        number = _native.CHANNELS.get(channel)
+        if number is None:
+            raise InputError(f"channel is {channel!r}; it must be {' or '.join(_CHANNELS)}")
+        return self._take() if handle.feed(data, number) else None
+
+    def poll(self) -> GateEvent | None:
+        """The oldest event that waits, if any."""
+        self._open()
+        return self._take()
+
+    def wait(self, timeout: float | None = None) -> list[GateEvent]:
+        """Wait until every whole segment is decided; all events that wait then, in order.
+
+        timeout: seconds, None for no limit; what is not decided by then comes later.
+        """
+        handle = self._open()
+        if timeout is not None and (
+            isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout >= 0
+        ):
+            raise InputError(f"timeout is {timeout!r}; it must be seconds from 0, or None")
+        deadline = None if timeout in (None, math.inf) else clock.monotonic() + timeout
+        while True:
+            left = _SLICE_MS
+            if deadline is not None:
+                left = max(0, min(left, math.ceil((deadline - clock.monotonic()) * 1000)))
+            if handle.wait(left) or (deadline is not None and clock.monotonic() >= deadline):
+                return self._take_all()
+
+    def flush(self, timeout: float | None = None) -> list[GateEvent]:
+        """End the stream: what is left of it is a segment, too.  As `wait` otherwise.
+
+        The next delta begins a new stream of the same turn: what was staged stays known.
+        """
+        self._open().end()
+        return self.wait(timeout)
+
+    def reset(self) -> None:
+        """Begin another turn: forget the stream, its events and what was staged for it.
+
+        What `know` and the session brought stays known, and what is staged stays on the bus.
+        """
+        self._open().reset()
+
+    def close(self) -> None:
+        """Forget everything but what is staged.  Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        with contextlib.suppress(ClosedError):
+            self._handle.reset()
+
+    async def wrap(
+        self, stream: AsyncIterable[str], channel: Channel = "text"
+    ) -> AsyncIterator[tuple[str, GateEvent | None]]:
+        """Watch a stream as it goes by: each delta, with an event when one is there.
+
+            async for delta, event in gate.wrap(response):
+                show(delta)
+                if event and event.should_interrupt:
+                    ...
+
+        Behind the last delta come the events that are left, each with an empty delta; they are
+        waited for on another thread.  Breaking off leaves what waits to the next call.
+        """
+        async for delta in stream:
+            yield delta, self.feed(delta, channel)
+        for event in await asyncio.to_thread(self.flush):
+            yield "", event
+
+    def _open(self) -> _native.GateHandle:
+        if self._closed:
+            raise ClosedError("the gate is closed")
+        return self._handle
+
+    def _take(self) -> GateEvent | None:
+        row = self._handle.take()
+        return None if row is None else _to_event(row)
+
+    def _take_all(self) -> list[GateEvent]:
+        events = []
+        while (event := self._take()) is not None:
+            events.append(event)
+        return events
+
+
+def _to_event(row: _native.DecisionRow) -> GateEvent:
+    channel: Channel = "thinking" if row.channel == "thinking" else "text"
+    relevance, novelty, utility, overlap, affect, drift, since, boundary = row.view
+    verdict = row.verdict
+    waited, encode, search, total = row.times_ns
+    return GateEvent(
+        segment=GateSegment(text=row.text, start=row.start, end=row.end, channel=channel),
+        should_interrupt=row.verdict.should_interrupt,
+        at_boundary=row.verdict.at_boundary,
+        memories=tuple(convert.to_hit(staged, explain=False) for staged in row.staged),
+        terms=GateTerms(
+            relevance=relevance,
+            novelty=novelty,
+            utility=utility,
+            overlap=overlap,
+            affect=affect,
+            drift=drift,
+            since=since,
+            boundary=boundary,
+        ),
+        verdict=GateVerdict(
+            bar=verdict.bar,
+            refractory=verdict.refractory,
+            ease=verdict.ease,
+            margin=verdict.margin,
+            worth=verdict.worth,
+            should_interrupt=verdict.should_interrupt,
+            at_boundary=verdict.at_boundary,
+            should_stage=verdict.should_stage,
+        ),
+        error=row.failure,
+        waited_ms=waited / 1e6,
+        encode_ms=encode / 1e6,
+        search_ms=search / 1e6,
+        delay_ms=total / 1e6,
+    )
