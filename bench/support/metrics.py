@@ -9,6 +9,8 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 __all__ = [
     "Summary",
     "all_at",
@@ -17,11 +19,16 @@ __all__ = [
     "first_seen",
     "mean",
     "percentile",
+    "ratio_interval",
     "recall_at",
     "reciprocal_rank",
     "summarise",
+    "wilson",
     "within_budget",
 ]
+
+NORMAL_95 = 1.959964
+RESAMPLES = 2000
 
 
 def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
@@ -96,3 +103,30 @@ def summarise(values: Collection[float]) -> Summary:
     """Summarise at least one value."""
     p50, p90, p95, p99 = (percentile(values, share) for share in (0.5, 0.9, 0.95, 0.99))
     return Summary(len(values), p50, p90, p95, p99, max(values))
+
+
+def wilson(count: int, n: int) -> tuple[float, float]:
+    """95% interval of a share that was counted (Wilson 1927); NaN of nothing."""
+    if not n:
+        return math.nan, math.nan
+    share, square = count / n, NORMAL_95**2
+    middle = share + square / (2 * n)
+    width = NORMAL_95 * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
+    scale = 1 + square / n
+    # At an end of the range both terms are equal but for the last bit.
+    low = 0.0 if count == 0 else (middle - width) / scale
+    high = 1.0 if count == n else (middle + width) / scale
+    return low, high
+
+
+def ratio_interval(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """95% interval of mean over mean, by 2,000 bootstrap draws of pairs; NaN of nothing."""
+    if not pairs:
+        return math.nan, math.nan
+    values = np.asarray(pairs, dtype=float)
+    drawn = np.random.default_rng(1).integers(0, len(values), (RESAMPLES, len(values)))
+    sums = values[drawn].sum(axis=1)
+    ratios = [float(over / under) for over, under in sums if under]
+    if not ratios:
+        return math.nan, math.nan
+    return percentile(ratios, 0.025), percentile(ratios, 0.975)

@@ -15,7 +15,7 @@ from support import environment
 from support.curve import at
 from support.results import Results
 
-__all__ = ["draw"]
+__all__ = ["draw", "footer_of", "save"]
 
 DPI = 130
 STAGES = (
@@ -40,11 +40,11 @@ def draw(
     about: Mapping[str, Any],
 ) -> list[Path]:
     """Write the pictures into the folder; `files` are the names of the store's files."""
-    footer = _footer(about)
+    footer = footer_of(about)
     return [
-        _save(_latency(results, sizes), folder / "scale-latency.png", footer),
-        _save(_space(results, sizes, files), folder / "scale-space.png", footer),
-        _save(_opening(results, sizes), folder / "scale-open.png", footer),
+        save(_latency(results, sizes), folder / "scale-latency.png", footer),
+        save(_space(results, sizes, files), folder / "scale-space.png", footer),
+        save(_opening(results, sizes), folder / "scale-open.png", footer),
     ]
 
 
@@ -124,14 +124,14 @@ def _logarithmic_times(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(plain if high < 10 * low else NullFormatter())
 
 
-def _footer(about: Mapping[str, Any]) -> str:
+def footer_of(about: Mapping[str, Any]) -> str:
     revision = about["commit"]
     state = " with changes" if revision["dirty"] else ""
     commit = f"commit {(revision['id'] or 'none')[:12]}{state}"
     return f"{environment.machine_line(about['machine'])}; {commit}; {about['date'][:10]}"
 
 
-def _save(picture: Figure, path: Path, footer: str) -> Path:
+def save(picture: Figure, path: Path, footer: str) -> Path:
     picture.text(0.01, 0.01, footer, fontsize=8, color="0.35")
     picture.tight_layout(rect=(0, 0.035, 1, 1))
     picture.savefig(path, dpi=DPI)

@@ -38,6 +38,7 @@ __all__ = [
     "recall_under_import",
     "resident",
     "size_on_disk",
+    "steady",
     "warm_open",
 ]
 
