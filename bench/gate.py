@@ -24,9 +24,9 @@ from support import annotated, environment, locomo, options, report
 from support.evaluation import stores
 from support.gate_run import Plan, Run
 from support.gate_tables import MOST_FALSE, Source
-from support.gates import Knobs
 from support.haystacks import DataError, Haystack
 
+import cortext
 from cortext import models
 
 RESULTS = Path(__file__).parent / "results"
@@ -105,7 +105,7 @@ def main(
     items = [] if layout == LOCOMO else list(annotated.read(split))
     console = report.tables(json_path)
     about = environment.describe()
-    knobs = Knobs(focus, sensitivity, stability)
+    knobs = cortext.Knobs(focus=focus, sensitivity=sensitivity, stability=stability)
     plan = Plan(knobs, before == QUESTION, limit, chats, timed, pace, model, cache)
     configuration = {
         "format": layout,

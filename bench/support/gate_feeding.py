@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 
 import cortext
 from support import gates
-from support.gates import Decision, Event
+from support.gates import Decision
 from support.probes import steady
 from support.streams import Stream, deltas
 
@@ -52,15 +51,15 @@ def feed(
     engine: cortext.Engine, stream: Stream, context: Sequence[str | cortext.Message] = ()
 ) -> Fed:
     """Feed a stream, and wait after each delta, so that no decision hangs on the clock."""
-    events: list[Event] = []
-    with closing(gates.open_gate(engine, stream.name, context)) as gate:
+    events: list[cortext.GateEvent] = []
+    with engine.gate(session=stream.name, context=context, every=True) as gate:
         for delta in deltas(stream):
             event = gate.feed(delta.text, channel=delta.channel)
             events += [event] if event is not None else []
             events += gate.wait()
         events += gate.flush()
         limit = gate.limit
-    gates.take_staged(engine, stream.name)
+    engine.take_staged(stream.name)
     staged = {hit.id: hit for event in events for hit in event.memories}.values()
     return Fed(
         name=stream.name,
@@ -77,16 +76,20 @@ def feed_paced(
     timed: Timed,
     *,
     pace: float | None,
+    every: bool,
     context: Sequence[str | cortext.Message] = (),
 ) -> None:
     """Feed a stream with `pace` deltas a second, or one right after the other, and time it.
 
+    every: have an event for each segment and time those, else time the feeding, which is given
+    those that stage something.
+
     Between two deltas this thread sleeps, as one does that waits for a model.
     """
-    events: list[Event] = []
+    events: list[cortext.GateEvent] = []
     parts = list(deltas(stream))
     clock, sleep = time.perf_counter_ns, time.sleep
-    with closing(gates.open_gate(engine, stream.name, context)) as gate, steady():
+    with engine.gate(session=stream.name, context=context, every=every) as gate, steady():
         due = time.perf_counter()
         for part in parts:
             if pace is not None:
@@ -94,14 +97,15 @@ def feed_paced(
                 sleep(max(0.0, due - time.perf_counter()))
             begin = clock()
             event = gate.feed(part.text, channel=part.channel)
-            timed.feed_us.append((clock() - begin) / 1000)
+            if not every:
+                timed.feed_us.append((clock() - begin) / 1000)
             if event is not None:
                 events.append(event)
         events += gate.wait()
         events += gate.flush()
         timed.skipped += gate.skipped
-    gates.take_staged(engine, stream.name)
-    for event in events:
+    engine.take_staged(stream.name)
+    for event in events if every else ():
         timed.delay.append(event.delay_ms)
         timed.encode.append(event.encode_ms)
         timed.search.append(event.search_ms)

@@ -15,7 +15,6 @@ from support.annotated import Annotated
 from support.evaluation import remember
 from support.gate_feeding import Timed, call_nothing, feed, feed_paced
 from support.gate_tables import Found, Source
-from support.gates import Knobs, open_store
 from support.haystacks import Haystack, Question
 from support.report import Meter, bars
 from support.streams import Stream, chat
@@ -31,7 +30,7 @@ Context = tuple[str | int, ...]  # texts, or indexes of the haystack's turns
 class Plan:
     """What the options say; `limit` and `chats` are of a conversation, None for all."""
 
-    knobs: Knobs
+    knobs: cortext.Knobs
     with_question: bool
     limit: int | None
     chats: int | None
@@ -84,7 +83,7 @@ class Run:
         source = Source(name, asked="each sentence that is about something")
         for done, item in enumerate(items, 1):
             stream, haystack = item.stream, item.haystack
-            with open_store(self._own_path(item), model, self.plan.knobs) as engine:
+            with cortext.open(self._own_path(item), model=model, knobs=self.plan.knobs) as engine:
                 remember(engine, haystack, _silent)
                 fed = feed(engine, stream, _context(engine, haystack, item.context))
                 about = [piece for piece in stream.pieces if piece.gold]
@@ -100,7 +99,7 @@ class Run:
         plan, source = self.plan, Source("think-aloud", asked="the question")
         total = sum(len(plan.questions(haystack)) for haystack in haystacks)
         for haystack in haystacks:
-            with open_store(self._path(haystack), model, plan.knobs) as engine:
+            with cortext.open(self._path(haystack), model=model, knobs=plan.knobs) as engine:
                 remember(engine, haystack, _silent)
                 for question in plan.questions(haystack):
                     stream = plan.stream(haystack, question)
@@ -121,7 +120,7 @@ class Run:
         for haystack, of in zip(haystacks, streams, strict=True):
             left = dict(of)
             path = self.scratch / f"chat-{haystack.name}.db"
-            with open_store(path, model, self.plan.knobs) as engine:
+            with cortext.open(path, model=model, knobs=self.plan.knobs) as engine:
                 for session, turns in groupby(haystack.turns, key=lambda turn: turn.session):
                     if session in left:
                         source.fed.append(feed(engine, left.pop(session)))
@@ -141,12 +140,13 @@ class Run:
         chosen = list(self._to_time(haystacks, items))
         done, total = 0, len(chosen) * len(sorts)
         for path, haystack, context, stream in chosen:
-            with open_store(path, model, self.plan.knobs) as engine:
+            with cortext.open(path, model=model, knobs=self.plan.knobs) as engine:
                 engine.recall("warm up")
                 for name, pace in sorts.items():
                     timed = self.found.timed[name]
                     before = _context(engine, haystack, context)
-                    feed_paced(engine, stream, timed, pace=pace, context=before)
+                    for every in (False, True):
+                        feed_paced(engine, stream, timed, pace=pace, every=every, context=before)
                     done += 1
                     meter(done, total)
         nothing = self.found.timed["a call that does nothing"] = Timed()
