@@ -27,10 +27,15 @@
 /* Most bytes that one segment brings up. */
 #define BYTES 8192
 
-/* How likely the best that was found answers the segment: a logistic of its cosine and its score. */
+/* How likely what was found answers the segment: a logistic of its cosine and its score, and of how much the segment
+ * asks, for who asks looks for something. */
 #define BY_COSINE 20.0
 #define BY_SCORE 12.6
-#define LIKELY (-13.7)
+#define BY_ASKING 2.0
+#define LIKELY (-14.3)
+
+/* A segment that is nearer than this to any message is so by its language or kind, which speaks for none. */
+#define USUAL 0.3
 
 /* From this cosine on two texts say the same, if their numbers are the same. */
 #define SAME_FROM 0.90
@@ -128,11 +133,15 @@ static float *add_vector(ct_gate_mind *mind) {
     return vector;
 }
 
+/* What only asks tells nothing: that the answer means much the same does not make it known. */
+static int asks_only(const char *text, size_t bytes) { return ct_question_share(text, bytes) > 0.5; }
+
 int ct_gate_mind_know_text(ct_gate_mind *mind, ct_engine *engine, const char *text, size_t bytes, ct_error *error) {
     int status = ct_known_add_text(mind->context, text, bytes, error);
     size_t some = bytes < EMBEDDED_BYTES ? bytes : EMBEDDED_BYTES;
     while (some < bytes && some > 0 && ((unsigned char)text[some] & 0xc0) == 0x80) some--;
     if (status || ct_utf8_check(text, some) != CT_UTF8_GOOD) return status;
+    if (asks_only(text, bytes)) return CT_OK;
     float *vector = ct_alloc((size_t)mind->dimension * sizeof *vector);
     if (!vector) return ct_fail_nomem(error);
     status = ct_encoder_embed(engine->encoder, &text, &some, 1, 0, vector, error);
@@ -147,7 +156,7 @@ static int know_row(ct_gate_mind *mind, ct_known *known, ct_engine *engine, cons
     for (size_t i = 0; !status && i < row->duplicate_count; i++)
         status = ct_known_add_message(known, row->duplicates[i], error);
     if (!status) status = ct_known_add_text(known, row->text, row->text_bytes, error);
-    if (status) return status;
+    if (status || asks_only(row->text, row->text_bytes)) return status;
     float *vector = ct_alloc((size_t)mind->dimension * sizeof *vector);
     if (!vector) return ct_fail_nomem(error);
     if (ct_index_message_vector(engine->index, row->id, vector))
@@ -225,7 +234,8 @@ static void nearest(const ct_gate_mind *mind, ct_engine *engine, const float *ve
             *active = fmax(*active, items[i].activation * cosine(mind, vector, room));
 }
 
-static finding look_at(const ct_gate_mind *mind, ct_engine *engine, const ct_row *row, double asks, float *room) {
+static finding look_at(const ct_gate_mind *mind, ct_engine *engine, const ct_row *row, double asks, double background,
+                       float *room) {
     finding of = {.novelty = 1, .utility = asks};
     float *vector = room, *other = room + mind->dimension;
     double known = -1, active = -1;
@@ -243,7 +253,8 @@ static finding look_at(const ct_gate_mind *mind, ct_engine *engine, const ct_row
         of.overlap = 0; /* it may say the same but for one word, which is the point */
     }
     if (is_known(mind, row)) of.overlap = 1;
-    double score = BY_SCORE * row->score + BY_COSINE * (isnan(row->dense) ? 0 : row->dense) + LIKELY;
+    double near = isnan(row->dense) ? 0 : row->dense - fmax(0, background - USUAL);
+    double score = BY_SCORE * row->score + BY_COSINE * near + BY_ASKING * asks + LIKELY;
     of.relevance = 1 / (1 + exp(-score));
     return of;
 }
@@ -319,7 +330,7 @@ int ct_gate_mind_decide(ct_gate_mind *mind, ct_engine *engine, const ct_affect *
         goto end;
     }
     double asks = ct_question_share(decision->text, decision->text_bytes);
-    for (size_t i = 0; i < result->count; i++) found[i] = look_at(mind, engine, &result->rows[i], asks, room);
+    for (size_t i = 0; i < result->count; i++) found[i] = look_at(mind, engine, &result->rows[i], asks, result->background, room);
     size_t best = choose(found, result->count, &mind->knobs);
     double edge = ends_turn ? 1 : ends_paragraph ? PARAGRAPH : 0;
     decision->view = (ct_gate_view){
