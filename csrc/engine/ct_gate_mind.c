@@ -27,15 +27,15 @@
 /* Most bytes that one segment brings up. */
 #define BYTES 8192
 
-/* How likely what was found answers the segment: a logistic of its cosine and its score, and of how much the segment
- * asks, for who asks looks for something. */
-#define BY_COSINE 20.0
-#define BY_SCORE 12.6
-#define BY_ASKING 2.0
-#define LIKELY (-14.3)
-
-/* A segment that is nearer than this to any message is so by its language or kind, which speaks for none. */
-#define USUAL 0.3
+/* How likely a message answers the segment: a logistic of its cosine, its score and its BM25, of whether the segment asks,
+ * for who asks looks for something, and of how long it is, for few words are near to much by chance.  Fitted on the
+ * streams of bench/gate.py that are for development. */
+#define BY_COSINE 5.75
+#define BY_SCORE 6.24
+#define BY_WORDS 0.5 /* the logarithm of BM25 + 1 */
+#define BY_ASKING 3.62
+#define BY_LENGTH 1.38 /* the logarithm of the segment's words */
+#define LIKELY (-9.3)
 
 /* From this cosine on two texts say the same, if their numbers are the same. */
 #define SAME_FROM 0.90
@@ -196,6 +196,12 @@ static double cosine(const ct_gate_mind *mind, const float *a, const float *b) {
 
 static double ramp(double value, double from, double to) { return fmin(fmax((value - from) / (to - from), 0), 1); }
 
+/* What a segment is by itself. */
+typedef struct asking {
+    double asks;
+    double length;
+} asking;
+
 /* What is found for a segment, with what is known of it. */
 typedef struct finding {
     double overlap;
@@ -234,9 +240,9 @@ static void nearest(const ct_gate_mind *mind, ct_engine *engine, const float *ve
             *active = fmax(*active, items[i].activation * cosine(mind, vector, room));
 }
 
-static finding look_at(const ct_gate_mind *mind, ct_engine *engine, const ct_row *row, double asks, double background,
+static finding look_at(const ct_gate_mind *mind, ct_engine *engine, const ct_row *row, const asking *by,
                        float *room) {
-    finding of = {.novelty = 1, .utility = asks};
+    finding of = {.novelty = 1, .utility = by->asks};
     float *vector = room, *other = room + mind->dimension;
     double known = -1, active = -1;
     of.overlap = fmax(ct_known_overlap(mind->context, row->text, row->text_bytes),
@@ -253,8 +259,9 @@ static finding look_at(const ct_gate_mind *mind, ct_engine *engine, const ct_row
         of.overlap = 0; /* it may say the same but for one word, which is the point */
     }
     if (is_known(mind, row)) of.overlap = 1;
-    double near = isnan(row->dense) ? 0 : row->dense - fmax(0, background - USUAL);
-    double score = BY_SCORE * row->score + BY_COSINE * near + BY_ASKING * asks + LIKELY;
+    double score = LIKELY + BY_SCORE * row->score + BY_ASKING * by->asks + BY_LENGTH * by->length;
+    if (!isnan(row->dense)) score += BY_COSINE * row->dense;
+    if (!isnan(row->lexical)) score += BY_WORDS * log1p(fmax(row->lexical, 0));
     of.relevance = 1 / (1 + exp(-score));
     return of;
 }
@@ -329,8 +336,9 @@ int ct_gate_mind_decide(ct_gate_mind *mind, ct_engine *engine, const ct_affect *
         status = ct_fail_nomem(error);
         goto end;
     }
-    double asks = ct_question_share(decision->text, decision->text_bytes);
-    for (size_t i = 0; i < result->count; i++) found[i] = look_at(mind, engine, &result->rows[i], asks, result->background, room);
+    asking by = {ct_question_share(decision->text, decision->text_bytes),
+                       log(fmax((double)ct_known_count(decision->text, decision->text_bytes), 1))};
+    for (size_t i = 0; i < result->count; i++) found[i] = look_at(mind, engine, &result->rows[i], &by, room);
     size_t best = choose(found, result->count, &mind->knobs);
     double edge = ends_turn ? 1 : ends_paragraph ? PARAGRAPH : 0;
     decision->view = (ct_gate_view){

@@ -141,18 +141,6 @@ static int bound_ids(const ct_recall_parts *parts, ct_bound_filter *filter, ct_e
     return CT_OK;
 }
 
-/* What any message has: some queries are near to everything, as one in another language is to all in that. */
-static double background_of(const ct_pool *pool) {
-    double sum = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < pool->count; i++) {
-        if (isnan(pool->list[i].dense)) continue;
-        sum += pool->list[i].dense;
-        count++;
-    }
-    return count ? sum / (double)count : 0;
-}
-
 static int64_t in_stages(const ct_timings *timings) {
     return timings->encode_ns + timings->dense_ns + timings->lexical_ns + timings->late_ns;
 }
@@ -180,7 +168,6 @@ int ct_recall_run(ct_recall *recall, ct_result *result, ct_error *error) {
     int64_t began = ct_clock_ns(), before = in_stages(timings);
     int status = bound_ids(&recall->parts, &recall->filter, error);
     if (!status) status = ct_gather_run(gather, capacity, timings, error);
-    if (!status) result->background = background_of(&gather->pool);
     if (!status) status = fetch(gather, capacity, result, error);
     if (!status && query->standing)
         status = ct_standing_find(&recall->parts, query, &recall->filter, &gather->tokens, result, error);

@@ -16,7 +16,6 @@ struct ct_result {
     ct_timings timings;
     int64_t pending;
     double confidence;
-    double background; /* mean cosine of what was looked at: what any message has */
     ct_result *standing; /* or NULL */
     ct_result *working;  /* or NULL */
     int64_t *links; /* ids that rows point at, or NULL */
