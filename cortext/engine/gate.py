@@ -38,6 +38,7 @@ class Gate:
     ) -> None:
         """Not for users: call `Engine.gate`."""
         self._handle = handle
+        self._feed = handle.feed
         self._session = session
         self._scope = scope
         self._knobs = knobs
@@ -106,7 +107,8 @@ class Gate:
 
         Raises: InputError for another type or channel.
         """
-        handle = self._open()
+        if self._closed:
+            raise ClosedError("the gate is closed")
         if isinstance(delta, str):
             data = delta.encode("utf-8", "surrogatepass")
         elif isinstance(delta, bytes):
@@ -116,7 +118,7 @@ class Gate:
         number = _native.CHANNELS.get(channel)
         if number is None:
             raise InputError(f"channel is {channel!r}; it must be {' or '.join(_CHANNELS)}")
-        return self._take() if handle.feed(data, number) else None
+        return self._take() if self._feed(data, number) else None
 
     def poll(self) -> GateEvent | None:
         """The oldest event that waits, if any."""

@@ -1,5 +1,6 @@
 #include "base/ct_process.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -29,4 +30,15 @@ void ct_process_leave(void) {
     uint64_t before = atomic_load(&state);
     while (before >> 32 == self && (uint32_t)before > 0)
         if (atomic_compare_exchange_weak(&state, &before, before - 1)) return;
+}
+
+static _Atomic int forks;
+static pthread_once_t counted = PTHREAD_ONCE_INIT;
+
+static void count_fork(void) { atomic_fetch_add(&forks, 1); }
+static void count_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
+
+int ct_process_forks(void) {
+    pthread_once(&counted, count_forks);
+    return atomic_load(&forks);
 }

@@ -10,4 +10,8 @@
 int ct_process_enter(ct_error *error);
 void ct_process_leave(void);
 
+/* How often this process and those it comes from were forked since the first call: another number than before is
+ * another process.  Cheaper than asking the system. */
+int ct_process_forks(void);
+
 #endif

@@ -3,11 +3,12 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
+#include <stdatomic.h>
 
 #include "base/ct_alloc.h"
 #include "base/ct_clock.h"
 #include "base/ct_error.h"
+#include "base/ct_process.h"
 #include "engine/ct_check.h"
 #include "engine/ct_engine_parts.h"
 #include "engine/ct_gate_mind.h"
@@ -45,12 +46,12 @@ typedef struct decision {
 } decision;
 
 struct ct_gates {
-    pid_t owner;
+    int forks; /* of the process that has it */
     pthread_mutex_t mutex; /* guards all of this, and of gates what it says there */
     pthread_cond_t work;
     pthread_cond_t done;
     int references;
-    int stopping;
+    _Atomic int stopping; /* set under the mutex */
     int has_thread;
     pthread_t thread;
     ct_engine *engine; /* NULL once it is closed */
@@ -73,7 +74,7 @@ struct ct_gate {
     uint64_t turn;  /* reset so often */
     decision *first;
     decision *last;
-    size_t ready;
+    _Atomic size_t ready; /* changed under the mutex */
     ct_gate_counts counts;
     char *trouble; /* why something was not taken in as known, until a decision says so; or NULL */
 };
@@ -265,7 +266,7 @@ static int start(ct_gates *gates, ct_error *error) {
 int ct_gates_create(ct_engine *engine, ct_gates **out, ct_error *error) {
     ct_gates *gates = ct_alloc_zero(sizeof *gates);
     if (!gates) return ct_fail_nomem(error);
-    gates->owner = getpid();
+    gates->forks = ct_process_forks();
     gates->engine = engine;
     gates->references = 1;
     pthread_mutex_init(&gates->mutex, NULL);
@@ -319,13 +320,10 @@ void ct_gates_release(ct_gates *gates) {
 
 static int check(ct_gate *gate, ct_error *error) {
     ct_error_clear(error);
-    if (gate->gates->owner != getpid())
+    if (gate->gates->forks != ct_process_forks())
         return ct_fail(error, CT_FORKED, "this gate's engine was opened before a fork, which SQLite cannot cross: start "
                                          "the process by spawn, or fork first and open the store then");
-    pthread_mutex_lock(&gate->gates->mutex);
-    int is_closed = gate->gates->stopping;
-    pthread_mutex_unlock(&gate->gates->mutex);
-    return is_closed ? ct_fail(error, CT_CLOSED, "the engine is closed") : CT_OK;
+    return atomic_load(&gate->gates->stopping) ? ct_fail(error, CT_CLOSED, "the engine is closed") : CT_OK;
 }
 
 static int check_options(const ct_gate_options *options, ct_error *error) {
@@ -364,7 +362,7 @@ int ct_gate_open(ct_engine *engine, const ct_gate_options *options, ct_gate **ou
 
 void ct_gate_drop(ct_gate **holder) {
     ct_gate *gate = *holder;
-    if (!gate || gate->gates->owner != getpid()) return;
+    if (!gate || gate->gates->forks != ct_process_forks()) return;
     pthread_mutex_lock(&gate->gates->mutex);
     drop_segments(gate->gates, gate, SIZE_MAX);
     gate->turn++;
@@ -451,9 +449,7 @@ int ct_gate_feed(ct_gate *gate, int32_t channel, const char *delta, size_t bytes
     gate->ended_ns = ct_clock_ns();
     if (ct_segmenter_feed(gate->segmenters[channel], delta, bytes, take_segment, gate)) status = ct_fail_nomem(error);
     pthread_mutex_unlock(&gate->feed_mutex);
-    pthread_mutex_lock(&gate->gates->mutex);
-    *ready = gate->ready;
-    pthread_mutex_unlock(&gate->gates->mutex);
+    *ready = atomic_load(&gate->ready);
     return status;
 }
 
