@@ -37,6 +37,9 @@
 #define BY_LENGTH 1.38 /* the logarithm of the segment's words */
 #define LIKELY (-9.3)
 
+/* What goes along with the best is at least this likely. */
+#define BESIDE 0.1
+
 /* From this cosine on two texts say the same, if their numbers are the same. */
 #define SAME_FROM 0.90
 #define SAME_TO 0.96
@@ -294,7 +297,7 @@ static int stage(ct_gate_mind *mind, ct_engine *engine, ct_result *result, const
     size_t limit = (size_t)ct_knobs_read(&mind->knobs).gate_limit, kept = 0;
     int status = CT_OK;
     for (size_t i = 0; !status && i < result->count && kept < limit; i++) {
-        if (!is_wanted(&found[i], &mind->knobs)) continue;
+        if (!is_wanted(&found[i], &mind->knobs) || found[i].relevance < BESIDE) continue;
         ct_row row = result->rows[i];
         ct_staged message = {row.id, row.text_bytes, found[i].relevance, row.excerpt_start, row.excerpt_end};
         ct_active active = {row.id, found[i].relevance};
