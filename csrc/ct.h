@@ -424,7 +424,7 @@ int ct_gate_end(ct_gate *gate, ct_error *error);
 /* Forget the stream, what waits and what was staged for it; what is known stays. */
 int ct_gate_reset(ct_gate *gate, ct_error *error);
 
-/* Wait until every segment is decided; CT_TIMEOUT. */
+/* Wait until every segment is decided and what is known is taken in; CT_TIMEOUT. */
 int ct_gate_wait(ct_gate *gate, int64_t timeout_ms, ct_error *error);
 
 typedef struct ct_decision {

@@ -75,6 +75,7 @@ struct ct_gate {
     decision *first;
     decision *last;
     _Atomic size_t ready; /* changed under the mutex */
+    size_t jobs; /* in the queue or being done */
     ct_gate_counts counts;
     char *trouble; /* why something was not taken in as known, until a decision says so; or NULL */
 };
@@ -153,6 +154,7 @@ static size_t drop_segments(ct_gates *gates, ct_gate *gate, size_t most) {
         *at = of->next;
         if (gates->last == of) gates->last = before;
         gate->references--;
+        gate->jobs--;
         gate->counts.waiting--;
         dropped++;
         free_job(of);
@@ -208,6 +210,7 @@ static void do_job(ct_gates *gates, job *of, uint64_t turn) {
     case JOB_RESET: ct_gate_mind_reset(gate->mind, &error); break;
     }
     pthread_mutex_lock(&gates->mutex);
+    gate->jobs--;
     if (error.status && !gate->trouble) gate->trouble = ct_copy_string(error.message);
     if (made && !made->public.failure) {
         made->public.failure = made->failure = gate->trouble;
@@ -384,6 +387,7 @@ static void put(job *of) {
         of->gate->counts.waiting++;
     }
     of->gate->references++;
+    of->gate->jobs++;
     of->next = NULL;
     if (gates->last) gates->last->next = of;
     else gates->first = of;
@@ -491,9 +495,9 @@ int ct_gate_wait(ct_gate *gate, int64_t timeout_ms, ct_error *error) {
     ct_gates *gates = gate->gates;
     int64_t deadline = ct_clock_ns() + timeout_ms * 1000000;
     pthread_mutex_lock(&gates->mutex);
-    while (gate->counts.waiting && !gates->stopping && ct_clock_ns() < deadline)
+    while (gate->jobs && !gates->stopping && ct_clock_ns() < deadline)
         ct_clock_wait(&gates->done, &gates->mutex, deadline);
-    int is_done = !gate->counts.waiting, is_closed = gates->stopping;
+    int is_done = !gate->jobs, is_closed = gates->stopping;
     pthread_mutex_unlock(&gates->mutex);
     if (is_done) return CT_OK;
     if (is_closed) return ct_fail(error, CT_CLOSED, "the engine was closed meanwhile");

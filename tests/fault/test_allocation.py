@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -143,3 +144,51 @@ def test_embedding_thread_recovers(path: Path, model: Model) -> None:
             mem.ingest(f"message {n}", uid=str(n))
         assert mem.flush(120)
         assert mem.stats().chunks == mem.stats().messages == 59
+
+
+def test_gate(mem: cortext.Engine) -> None:
+    """The thread's allocations too: a decision fails by itself, and says so or is passed over."""
+    text = "The garage door code is 8841."
+    mem.ingest(text, session="earlier", uid="garage")
+    mem.flush()
+    failed = 0
+    for n in itertools.count(1):
+        gate = mem.gate(session="now", context=[], every=True)
+        _native.fail_allocation(n)
+        events, told = [], False
+        try:
+            gate.feed("I have to remember what the garage door code was.")
+            events = gate.flush()
+        except InternalError as error:
+            assert "out of memory" in str(error)  # noqa: PT017
+            told = True
+        _native.fail_allocation(0)
+        lost = [event for event in events if event.error is not None]
+        assert all("out of memory" in (event.error or "") for event in lost)
+        assert not any(event.should_interrupt or event.memories for event in lost)
+        noticed = told or bool(lost) or gate.skipped > 0
+        failed += noticed
+        if not noticed and n > 60:
+            assert events[0].memories[0].uid == "garage"
+            break
+        gate.reset()
+        mem.take_staged("now")
+    assert failed > 30
+    with mem.gate(session="later") as gate:
+        gate.feed("I have to remember what the garage door code was.")
+        assert gate.flush()[0].memories[0].uid == "garage"
+    assert fail_each(lambda: mem.gate(session="now").close()) > 5
+
+
+def test_what_is_not_known_is_told_with_the_next_decision(mem: cortext.Engine) -> None:
+    told = []
+    for n in range(1, 6):
+        with mem.gate(session="now", context=[], every=True) as gate:
+            _native.fail_allocation(n)
+            with contextlib.suppress(InternalError):
+                gate.know("It rains a lot in spring, and the roses like it.")
+                gate.wait()
+            _native.fail_allocation(0)
+            gate.feed("This is a sentence about nothing in particular.")
+            told += [event.error for event in gate.flush()]
+    assert set(told) == {None, "out of memory"}
