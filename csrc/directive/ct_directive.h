@@ -12,6 +12,16 @@
 
 #include "ct.h"
 
+/* Where the reading of a text's sentences is; zero: at its beginning. */
+typedef struct ct_sentence_reader {
+    size_t next;
+    int is_inside; /* of a line */
+} ct_sentence_reader;
+
+/* The next sentence, text[*start, *end), without the mark of a list's entry; code and quoted lines are passed over.
+ * It may be empty.  0: there are no more. */
+int ct_sentence_next(const char *text, size_t bytes, ct_sentence_reader *at, size_t *start, size_t *end);
+
 /* Most sentences of one message that are looked at closer, the first. */
 #define CT_SENTENCES_MAX 16
 

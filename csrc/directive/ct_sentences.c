@@ -107,26 +107,31 @@ static size_t sentence_end(const char *text, size_t bytes, size_t start) {
     return bytes;
 }
 
+int ct_sentence_next(const char *text, size_t bytes, ct_sentence_reader *at, size_t *start, size_t *end) {
+    size_t from = at->next;
+    if (!at->is_inside) from = skip_quoted_lines(text, bytes, from);
+    from = skip_blanks(text, bytes, from);
+    if (!at->is_inside && from < bytes) from = skip_blanks(text, bytes, skip_bullet(text, bytes, from));
+    if (from >= bytes) return 0;
+    *start = from;
+    *end = sentence_end(text, bytes, from);
+    at->is_inside = *end >= bytes || text[*end] != '\n';
+    at->next = *end + (!at->is_inside || *end == from);
+    return 1;
+}
+
 size_t ct_directive_sentences(const char *text, size_t bytes, ct_sentence *out, size_t capacity) {
-    size_t count = 0, at = 0;
-    int line_start = 1;
+    size_t count = 0, start, end;
+    ct_sentence_reader at = {0};
     if (bytes > TEXT_BYTES_MAX) {
         /* Whole sentences only: what is cut may go on otherwise. */
         bytes = TEXT_BYTES_MAX;
         while (bytes && text[bytes - 1] != '\n' && text[bytes - 1] != ' ') bytes--;
     }
-    while (at < bytes && count < capacity) {
-        if (line_start) at = skip_quoted_lines(text, bytes, at);
-        at = skip_blanks(text, bytes, at);
-        if (line_start && at < bytes) at = skip_blanks(text, bytes, skip_bullet(text, bytes, at));
-        if (at >= bytes) break;
-        size_t end = sentence_end(text, bytes, at);
-        ct_sentence sentence = {.start = at, .bytes = end - at};
-        if (end > at) ct_form_read(text + at, end - at, &sentence);
+    while (count < capacity && ct_sentence_next(text, bytes, &at, &start, &end)) {
+        ct_sentence sentence = {.start = start, .bytes = end - start};
+        if (end > start) ct_form_read(text + start, end - start, &sentence);
         if (sentence.marks || sentence.withdraws) out[count++] = sentence;
-        at = end;
-        line_start = at < bytes && text[at] == '\n';
-        at += line_start || end == sentence.start;
     }
     return count;
 }

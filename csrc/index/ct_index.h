@@ -63,6 +63,7 @@ typedef struct ct_index_filter {
     size_t role_count;
     int64_t since_ms;
     int64_t until_ms;
+    int64_t before_id; /* only messages with a smaller id; 0: all */
 } ct_index_filter;
 
 typedef struct ct_dense_hit {
@@ -122,6 +123,10 @@ void ct_index_expect(ct_index *index, const int64_t *message_ids, size_t count);
 
 /* 0 and *out untouched when the message has no chunk here. */
 int ct_index_find(ct_index *index, int64_t message_id, ct_index_message *out);
+
+/* The unit vector of a message, out of dimension floats: that of the mean of its chunks.  0 and out untouched when it
+ * has none here. */
+int ct_index_vector(ct_index *index, int64_t message_id, float *out);
 
 /* How many chunks of a message are here; places of the first `capacity` in order of the text. */
 size_t ct_index_chunks(ct_index *index, int64_t message_id, ct_chunk_place *places, size_t capacity);

@@ -58,6 +58,25 @@ int ct_index_find(ct_index *index, int64_t message_id, ct_index_message *out) {
     return entry != CT_NO_ENTRY;
 }
 
+int ct_index_vector(ct_index *index, int64_t message_id, float *out) {
+    size_t dimension = (size_t)index->dimension;
+    pthread_rwlock_rdlock(&index->lock);
+    uint32_t latest = ct_id_map_get(&index->latest, message_id, CT_NO_ENTRY);
+    if (latest != CT_NO_ENTRY) memset(out, 0, dimension * sizeof *out);
+    for (uint32_t e = latest; e != CT_NO_ENTRY; e = ct_index_earlier(index, e)) {
+        const ct_block *block = ct_index_block(index, e);
+        size_t at = e % CT_BLOCK_ENTRIES;
+        const int8_t *code = block->codes + at * index->padded;
+        for (size_t d = 0; d < dimension; d++) out[d] += (float)code[d] * block->scale[at];
+    }
+    pthread_rwlock_unlock(&index->lock);
+    if (latest == CT_NO_ENTRY) return 0;
+    float square = 0;
+    for (size_t d = 0; d < dimension; d++) square += out[d] * out[d];
+    for (size_t d = 0; square > 0 && d < dimension; d++) out[d] /= sqrtf(square);
+    return 1;
+}
+
 static ct_chunk_place place_of(const ct_index *index, uint32_t entry) {
     const ct_block *block = ct_index_block(index, entry);
     size_t at = entry % CT_BLOCK_ENTRIES;

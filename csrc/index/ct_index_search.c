@@ -114,12 +114,14 @@ static int contains(const int64_t *ids, size_t count, int64_t id) {
 
 static int passes(const ct_index_filter *filter, const ct_block *block, size_t at) {
     return block->time_ms[at] >= filter->since_ms && block->time_ms[at] < filter->until_ms &&
+           (!filter->before_id || block->message_id[at] < filter->before_id) &&
            (!filter->sessions || contains(filter->sessions, filter->session_count, block->session_id[at])) &&
            (!filter->roles || contains(filter->roles, filter->role_count, block->role_id[at]));
 }
 
 static int is_open(const ct_index_filter *filter) {
-    return !filter->sessions && !filter->roles && filter->since_ms == INT64_MIN && filter->until_ms == INT64_MAX;
+    return !filter->sessions && !filter->roles && !filter->before_id && filter->since_ms == INT64_MIN &&
+           filter->until_ms == INT64_MAX;
 }
 
 /* ---- by bits ------------------------------------------------------------------------------- */

@@ -4,17 +4,11 @@
 
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
-#include "base/ct_utf8.h"
+#include "recall/ct_cost.h"
 #include "recall/ct_excerpt.h"
 #include "recall/ct_question.h"
+#include "recall/ct_repeat.h"
 #include "recall/ct_role.h"
-
-/* A text of so few words without a number, or of up to so many that begin with "yes", "it", "that" and the
- * like, says too little without what was said before it. */
-#define REPLY_WORDS 2
-#define REPLY_REFERRING_WORDS 8
-
-#define DAY_MS 86400000
 
 static void forget(ct_pack *pack) {
     ct_free(pack->sayings);
@@ -32,20 +26,11 @@ void ct_pack_free(ct_pack *pack) { forget(pack); }
 
 /* ---- what was said more than once ---------------------------------------------------------- */
 
-static int64_t day_of(int64_t time_ms) {
-    return time_ms / DAY_MS - (time_ms % DAY_MS < 0);
-}
-
-static int is_reply(const ct_folded *said) {
-    if (said->words <= REPLY_WORDS) return !said->numbers;
-    return said->refers && said->words <= REPLY_REFERRING_WORDS;
-}
-
 static int belongs(const ct_pack *pack, const ct_saying *to, size_t row) {
     const ct_row *rows = pack->result->rows;
-    const ct_folded *said = &pack->folded[row];
-    if (!ct_fold_equal(&pack->folds, &pack->folded[to->best], said)) return 0;
-    if (said->dated && day_of(rows[to->best].time_ms) != day_of(rows[row].time_ms)) return 0;
+    if (!ct_repeat_is_same(&pack->folds, &pack->folded[to->best], rows[to->best].time_ms, &pack->folded[row],
+                           rows[row].time_ms))
+        return 0;
     return to->voice == CT_PACK_NONE || ct_role_is_tool(rows[row].role) ||
            strcmp(rows[to->voice].role, rows[row].role) == 0;
 }
@@ -70,7 +55,7 @@ static void join(ct_pack *pack, ct_saying *to, size_t row) {
 static int add(ct_pack *pack, size_t row, ct_error *error) {
     const ct_folded *said = &pack->folded[row];
     size_t other = CT_PACK_NONE;
-    if (pack->query->collapse && !is_reply(said)) {
+    if (pack->query->collapse && !ct_repeat_is_reply(said)) {
         int64_t key = (int64_t)(said->hash >> 1) | 1;
         uint32_t place = ct_id_map_get(&pack->places, key, UINT32_MAX);
         other = place == UINT32_MAX ? CT_PACK_NONE : place;
@@ -106,14 +91,8 @@ int ct_pack_collapse(ct_pack *pack, ct_error *error) {
 
 /* ---- budgets ------------------------------------------------------------------------------- */
 
-/* A text is counted in parts, so that of a long one no more is than the budget needs; in smaller ones to
- * find a place in it. */
-#define SLICE_BYTES 8192
+/* A place in a text is found by counting parts of it. */
 #define PLACE_BYTES 512
-
-/* A model takes a whole word of a script that it does not know for one token; so many bytes of such a
- * word count for one, which is near what others count. */
-#define TOKEN_BYTES 8
 
 /* An excerpt takes so much, or of a larger budget this share: the rest is for other hits. */
 #define EXCERPT_TOKENS 256
@@ -148,28 +127,11 @@ typedef struct taken {
     size_t beside[2];
 } taken;
 
-static int is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
-static size_t slice_end(const char *text, size_t bytes, size_t start, size_t most) {
-    if (bytes - start <= most) return bytes;
-    size_t end = start + ct_utf8_floor(text + start, bytes - start, most);
-    for (size_t at = end; at > start + most / 2; at--)
-        if (is_space(text[at - 1])) return at;
-    return end;
-}
-
 /* Exact up to the budget; of what is larger, only that it is. */
 static int count_cost(const chooser *to, const char *text, size_t bytes, cost *out, ct_error *error) {
     *out = (cost){0, bytes};
     if (to->whole.tokens == SIZE_MAX) return CT_OK;
-    for (size_t start = 0, end; start < bytes && out->tokens <= to->whole.tokens; start = end) {
-        size_t some = 0;
-        end = slice_end(text, bytes, start, SLICE_BYTES);
-        int status = ct_encoder_count(to->pack->parts->encoder, text + start, end - start, &some, error);
-        if (status) return status;
-        out->tokens += some > (end - start) / TOKEN_BYTES ? some : (end - start) / TOKEN_BYTES;
-    }
-    return CT_OK;
+    return ct_cost_tokens(to->pack->parts->encoder, text, bytes, to->whole.tokens, &out->tokens, error);
 }
 
 static int fits(const cost *what, const cost *into) {
@@ -186,7 +148,7 @@ static int find_token(const chooser *to, const ct_row *row, size_t token, size_t
                       ct_error *error) {
     size_t seen = 0, some = 0;
     for (size_t start = 0, end; start < row->text_bytes; start = end, seen += some) {
-        end = slice_end(row->text, row->text_bytes, start, PLACE_BYTES);
+        end = ct_cost_part(row->text, row->text_bytes, start, PLACE_BYTES);
         int status =
             ct_encoder_count(to->pack->parts->encoder, row->text + start, end - start, &some, error);
         if (status) return status;
@@ -227,7 +189,7 @@ static int cut(const chooser *to, ct_row *row, cost *of, int *done, ct_error *er
     if (status) return status;
     double size = (double)row->text_bytes;
     if (most.bytes != SIZE_MAX) size = fmin(size, (double)most.bytes);
-    if (most.tokens != SIZE_MAX) size = fmin(size, (double)most.tokens * fmin(token_bytes, TOKEN_BYTES));
+    if (most.tokens != SIZE_MAX) size = fmin(size, (double)most.tokens * fmin(token_bytes, CT_COST_TOKEN_BYTES));
     for (int i = 0; i < CUT_TRIES && size >= 1; i++) {
         size_t around = ct_excerpt_centre(row->text, row->text_bytes, to->pack->words, centre, (size_t)size);
         ct_excerpt_lay(row->text, row->text_bytes, around, (size_t)size, &start, &end);

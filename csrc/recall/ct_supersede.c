@@ -5,21 +5,17 @@
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
 #include "index/ct_late.h"
-#include "recall/ct_question.h"
-#include "recall/ct_role.h"
-#include "recall/ct_statement_pair.h"
+#include "recall/ct_change.h"
+#include "recall/ct_likeness.h"
 #include "recall/ct_token_read.h"
-#include "simd/ct_simd.h"
 
 /* Less than this and a message does not answer the query. */
 #define LATE_LEAST 0.25
 
-/* A message with more tokens is not read; of a query's tokens the first ones count. */
-#define CODES_MAX 128
+/* Of a query's tokens the first ones count. */
 #define TOKENS_MAX 64
 
-/* How near two messages must be: the mean over one's tokens of the best match in the other. */
-#define NEAR_LINK 0.28
+/* How near two messages must be for the newer to rise. */
 #define NEAR_BONUS 0.30
 
 /* By how much one may match a token of the query better than the other, times the token's rarity, the
@@ -46,11 +42,9 @@ typedef struct party {
     ct_statement said;
     int takes_part;
     int has_codes;
-    uint64_t *codes; /* [count][words], without those of the role */
-    size_t count;
-    uint64_t *planes; /* the same as tokens of a query */
+    size_t prefix; /* tokens of its role */
+    ct_likeness tokens;
     float match[TOKENS_MAX];
-    uint32_t least[CODES_MAX]; /* scratch */
 } party;
 
 typedef struct judging {
@@ -71,10 +65,7 @@ typedef struct judging {
 } judging;
 
 static void judging_free(judging *state) {
-    for (size_t i = 0; state->parties && i < state->rows; i++) {
-        ct_free(state->parties[i].codes);
-        ct_free(state->parties[i].planes);
-    }
+    for (size_t i = 0; state->parties && i < state->rows; i++) ct_likeness_free(&state->parties[i].tokens);
     ct_free(state->parties);
     ct_late_query_free(state->tokens);
 }
@@ -82,11 +73,11 @@ static void judging_free(judging *state) {
 /* ---- by words ------------------------------------------------------------------------------- */
 
 static int is_newer(const ct_row *row, const ct_row *than) {
-    return row->time_ms != than->time_ms ? row->time_ms > than->time_ms : row->id > than->id;
+    return ct_change_is_newer(row->time_ms, row->id, than->time_ms, than->id);
 }
 
 static int may_replace(const ct_row *newer, const ct_row *older) {
-    return is_newer(newer, older) && (!ct_role_is_tool(newer->role) || ct_role_is_tool(older->role));
+    return is_newer(newer, older) && ct_change_may(newer->role, older->role);
 }
 
 static int is_alike(ct_statement_pair pair, const ct_row *older, const ct_row *newer) {
@@ -101,9 +92,8 @@ static size_t judge_words(judging *state, const ct_query *query) {
     ct_statement_read(query->text, query->text_bytes, &asked);
     for (size_t i = 0; i < state->rows; i++) {
         party *of = &state->parties[i];
-        if (!(rows[i].late >= LATE_LEAST) || ct_question_share(rows[i].text, rows[i].text_bytes) >= 0.5) continue;
-        ct_statement_read(rows[i].text, rows[i].text_bytes, &of->said);
-        of->takes_part = of->said.count > 0;
+        if (!(rows[i].late >= LATE_LEAST)) continue;
+        of->takes_part = ct_change_read(rows[i].text, rows[i].text_bytes, &of->said);
     }
     for (size_t i = 0; i < state->rows; i++)
         for (size_t j = 0; j < state->rows; j++) {
@@ -121,34 +111,13 @@ static size_t judge_words(judging *state, const ct_query *query) {
 
 /* ---- by codes ------------------------------------------------------------------------------- */
 
-/* Tokens that stand before every message of this role. */
-static int count_prefix(ct_encoder *encoder, const char *role, size_t *count, ct_error *error) {
-    ct_chunks chunks;
-    int status = ct_encoder_chunk(encoder, role, "", 0, 0, &chunks, error);
-    if (status) return status;
-    *count = chunks.id_count;
-    ct_chunks_free(&chunks);
-    return CT_OK;
-}
-
 static int keep_codes(void *context, size_t place, const uint64_t *codes, size_t count) {
     judging *state = context;
     party *of = &state->parties[state->asked[place]];
-    size_t prefix = of->count;
-    of->has_codes = count > prefix && count - prefix <= CODES_MAX;
-    if (!of->has_codes) return CT_OK;
-    size_t code_bytes = state->words * sizeof *codes;
-    of->count = count - prefix;
-    of->codes = ct_alloc(of->count * code_bytes);
-    of->planes = ct_alloc(of->count * CT_LATE_PLANES * code_bytes);
-    if (!of->codes || !of->planes) return CT_NOMEM;
-    memcpy(of->codes, codes + prefix * state->words, of->count * code_bytes);
-    /* Planes that are all alike make a token of one bit a dimension. */
-    for (size_t t = 0; t < of->count; t++)
-        for (size_t p = 0; p < CT_LATE_PLANES; p++)
-            memcpy(of->planes + (t * CT_LATE_PLANES + p) * state->words, of->codes + t * state->words, code_bytes);
+    if (ct_likeness_make(codes, count, of->prefix, state->words, &of->tokens)) return CT_NOMEM;
+    of->has_codes = of->tokens.count > 0;
     for (size_t t = 0; t < state->token_count; t++) of->match[t] = -1;
-    ct_late_best(state->tokens, of->codes, of->count, of->match);
+    if (of->has_codes) ct_late_best(state->tokens, of->tokens.codes, of->tokens.count, of->match);
     return CT_OK;
 }
 
@@ -165,9 +134,9 @@ static int read_codes(judging *state, ct_error *error) {
         size_t same = 0;
         while (same < count && strcmp(rows[state->asked[same]].role, rows[i].role) != 0) same++;
         if (same < count) {
-            of->count = state->parties[state->asked[same]].count;
+            of->prefix = state->parties[state->asked[same]].prefix;
         } else {
-            int status = count_prefix(state->parts->encoder, rows[i].role, &of->count, error);
+            int status = ct_likeness_prefix(state->parts->encoder, rows[i].role, &of->prefix, error);
             if (status) return status;
         }
         chunks[count] = places[0];
@@ -175,15 +144,6 @@ static int read_codes(judging *state, ct_error *error) {
     }
     int status = ct_token_read(state->parts, chunks, count, keep_codes, state, error);
     return status == CT_NOMEM ? ct_fail_nomem(error) : status;
-}
-
-/* The mean over a's tokens of the best match among b's. */
-static double nearness(const judging *state, party *a, const party *b) {
-    uint64_t sum = 0;
-    ct_simd()->late(a->planes, a->count, state->words, b->codes, b->count, a->least);
-    for (size_t t = 0; t < a->count; t++) sum += a->least[t];
-    double bits = 64.0 * (double)state->words * ((1 << CT_LATE_PLANES) - 1);
-    return 1 - 2 * (double)sum / (bits * (double)a->count);
 }
 
 /* The most that a matches a token of the query better than b. */
@@ -201,9 +161,9 @@ static void judge_codes(judging *state) {
             if (!older->has_codes || !newer->has_codes) continue;
             if (!state->changed[i][j] && !state->alike[i][j]) continue;
             if (lead(state, older, newer) > LEAD_OLDER) continue;
-            double near = fmax(nearness(state, older, newer), nearness(state, newer, older));
+            double near = ct_likeness_of(&older->tokens, &newer->tokens, state->words);
             state->linked[i][j] =
-                state->changed[i][j] && near >= NEAR_LINK && lead(state, newer, older) <= LEAD_NEWER;
+                state->changed[i][j] && near >= CT_LIKENESS_LINK && lead(state, newer, older) <= LEAD_NEWER;
             state->preferred[i][j] = state->alike[i][j] && near >= NEAR_BONUS;
         }
 }

@@ -13,6 +13,16 @@
  *   directive standing directives and what lifts one, each sentence once; `ended` is the time of the one
  *             that took its place.  Ordered so that those in force are read newest first in one run
  *
+ * What consolidation derives, and could derive again:
+ *   progress  up to which message each of its steps has come
+ *   saying    what was said, by a hash of its words: the first message that says it, and the role that
+ *             does, 0 while only tools do
+ *   duplicate messages that say again what a first one said
+ *   replaced  messages whose value a newer one replaces
+ *   episode   runs of a session's messages; the id is that of the first.  `stale`: it has changed since its
+ *             sentences were chosen.  The last one of a session is open: what is new may join it
+ *   digest    the best sentences of an episode, as spans of its messages in bytes
+ *
  * Ids are never used again (AUTOINCREMENT), so that "id > last seen" finds everything new. */
 #include <stdio.h>
 #include <unistd.h>
@@ -50,7 +60,22 @@ static const char schema[] =
     " start INTEGER NOT NULL, bytes INTEGER NOT NULL, session_id INTEGER NOT NULL, kind INTEGER NOT NULL,"
     " hash INTEGER NOT NULL, mean BLOB, PRIMARY KEY(ended, time, message_id, start)) WITHOUT ROWID;"
     "CREATE UNIQUE INDEX directive_sentence ON directive(message_id, start);"
-    "CREATE INDEX directive_session ON directive(session_id, time);";
+    "CREATE INDEX directive_session ON directive(session_id, time);"
+    "CREATE TABLE progress(step TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE saying(hash INTEGER NOT NULL, first_id INTEGER NOT NULL, role_id INTEGER NOT NULL,"
+    " PRIMARY KEY(hash, first_id)) WITHOUT ROWID;"
+    "CREATE TABLE duplicate(message_id INTEGER PRIMARY KEY, first_id INTEGER NOT NULL);"
+    "CREATE INDEX duplicate_first ON duplicate(first_id);"
+    "CREATE TABLE replaced(older_id INTEGER NOT NULL, newer_id INTEGER NOT NULL,"
+    " PRIMARY KEY(older_id, newer_id)) WITHOUT ROWID;"
+    "CREATE INDEX replaced_newer ON replaced(newer_id);"
+    "CREATE TABLE episode(id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL, last_id INTEGER NOT NULL,"
+    " messages INTEGER NOT NULL, begins INTEGER NOT NULL, ends INTEGER NOT NULL, stale INTEGER NOT NULL);"
+    "CREATE INDEX episode_session ON episode(session_id);"
+    "CREATE INDEX episode_stale ON episode(id) WHERE stale;"
+    "CREATE TABLE digest(episode_id INTEGER NOT NULL, rank INTEGER NOT NULL, message_id INTEGER NOT NULL,"
+    " start INTEGER NOT NULL, bytes INTEGER NOT NULL, score REAL NOT NULL, PRIMARY KEY(episode_id, rank))"
+    " WITHOUT ROWID;";
 
 static int read_number(ct_connection *connection, const char *sql, int64_t *out, ct_error *error) {
     sqlite3_stmt *statement = NULL;

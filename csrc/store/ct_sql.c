@@ -4,6 +4,9 @@
 
 #define DIRECTIVE_COLUMNS "SELECT ended, time, message_id, start, bytes, kind, hash, mean FROM directive"
 
+#define TOLD_COLUMNS "SELECT message.id, session_id, role_id, time, role.name"
+#define EPISODE_COLUMNS "SELECT id, session_id, last_id, messages, begins, ends FROM episode"
+
 static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_BEGIN] = "BEGIN IMMEDIATE",
     [CT_SQL_BEGIN_READ] = "BEGIN",
@@ -83,6 +86,46 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
         DIRECTIVE_COLUMNS " WHERE ended >= ?1 AND ended < ?3 AND time < ?1 ORDER BY ended LIMIT ?2",
     [CT_SQL_DIRECTIVE_SESSION] =
         DIRECTIVE_COLUMNS " WHERE session_id = ?3 AND time < ?1 ORDER BY time DESC LIMIT ?2",
+    [CT_SQL_PROGRESS] = "SELECT (SELECT last FROM progress WHERE step = 'messages'),"
+                        " (SELECT last FROM progress WHERE step = 'words'), (SELECT max(id) FROM message),"
+                        " (SELECT min(message_id) FROM pending WHERE tries < 3),"
+                        " EXISTS(SELECT 1 FROM episode WHERE stale)",
+    [CT_SQL_PROGRESS_GET] = "SELECT last FROM progress WHERE step = ?1",
+    [CT_SQL_PROGRESS_PUT] = "INSERT INTO progress(step, last) VALUES(?1, ?2)"
+                            " ON CONFLICT(step) DO UPDATE SET last = ?2 WHERE last < ?2",
+    [CT_SQL_TOLD_NEXT] = TOLD_COLUMNS ", text FROM message JOIN role ON role.id = role_id"
+                         " WHERE message.id > ?1 AND message.id <= ?2 ORDER BY message.id LIMIT ?3",
+    [CT_SQL_TOLD_GET] = TOLD_COLUMNS ", text FROM message JOIN role ON role.id = role_id WHERE message.id = ?1",
+    [CT_SQL_TOLD_SESSION] = TOLD_COLUMNS ", substr(text, 1, ?4) FROM message JOIN role ON role.id = role_id"
+                            " WHERE session_id = ?3 AND message.id BETWEEN ?1 AND ?2 ORDER BY message.id",
+    [CT_SQL_SAYING_FIND] = "SELECT first_id, role_id FROM saying WHERE hash = ?1 ORDER BY first_id",
+    [CT_SQL_SAYING_PUT] = "INSERT OR REPLACE INTO saying(hash, first_id, role_id) VALUES(?1, ?2, ?3)",
+    [CT_SQL_DUPLICATE_ADD] = "INSERT INTO duplicate(message_id, first_id) VALUES(?1, ?2)",
+    [CT_SQL_DUPLICATE_LIST] =
+        "WITH said(first) AS (SELECT coalesce((SELECT first_id FROM duplicate WHERE message_id = ?1), ?1))"
+        " SELECT first FROM said WHERE first <> ?1 UNION ALL"
+        " SELECT message_id FROM duplicate, said WHERE first_id = first AND message_id <> ?1"
+        " ORDER BY 1 DESC LIMIT ?2",
+    [CT_SQL_REPLACED_ADD] = "INSERT OR IGNORE INTO replaced(newer_id, older_id) VALUES(?1, ?2)",
+    [CT_SQL_REPLACED_OLDER] = "SELECT older_id FROM replaced WHERE newer_id = ?1 ORDER BY 1 LIMIT ?2",
+    [CT_SQL_REPLACED_NEWER] = "SELECT newer_id FROM replaced WHERE older_id = ?1 ORDER BY 1 LIMIT ?2",
+    [CT_SQL_EPISODE_LAST] = EPISODE_COLUMNS " WHERE session_id = ?1 ORDER BY id DESC LIMIT 1",
+    [CT_SQL_EPISODE_TAIL] = "SELECT id, time FROM message WHERE session_id = ?1 AND id BETWEEN ?2 AND ?3"
+                            " ORDER BY id DESC LIMIT ?4",
+    [CT_SQL_EPISODE_PUT] =
+        "INSERT OR REPLACE INTO episode(id, session_id, last_id, messages, begins, ends, stale)"
+        " SELECT ?1, ?2, ?3, count(*), min(time), max(time), 1 FROM message"
+        " WHERE session_id = ?2 AND id BETWEEN ?1 AND ?3",
+    [CT_SQL_EPISODE_NEXT] = EPISODE_COLUMNS " WHERE stale ORDER BY id LIMIT 1",
+    [CT_SQL_EPISODE_OF] = EPISODE_COLUMNS " WHERE session_id = ?1 AND id <= ?2 ORDER BY id DESC LIMIT 1",
+    [CT_SQL_EPISODE_FRESH] = "UPDATE episode SET stale = 0 WHERE id = ?1 AND last_id = ?2 AND stale",
+    [CT_SQL_DIGEST_DROP] = "DELETE FROM digest WHERE episode_id = ?1",
+    [CT_SQL_DIGEST_ADD] = "INSERT INTO digest(episode_id, rank, message_id, start, bytes, score)"
+                          " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+    [CT_SQL_DIGEST_GET] = "SELECT episode_id, rank, message_id, start, bytes, score FROM digest"
+                          " WHERE episode_id = ?1 ORDER BY rank",
+    [CT_SQL_DIRECTIVE_COUNT] = "SELECT count(*) FROM directive WHERE ended = ?1 AND NOT kind & ?2",
+    [CT_SQL_WORDS_MERGE] = "INSERT INTO words(words, rank) VALUES('merge', ?1)",
 };
 
 int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error *error) {

@@ -66,6 +66,30 @@ typedef enum ct_statement {
     CT_SQL_DIRECTIVE_STANDING,
     CT_SQL_DIRECTIVE_ENDED,
     CT_SQL_DIRECTIVE_SESSION,
+    CT_SQL_PROGRESS,
+    CT_SQL_PROGRESS_GET,
+    CT_SQL_PROGRESS_PUT,
+    CT_SQL_TOLD_NEXT,
+    CT_SQL_TOLD_GET,
+    CT_SQL_TOLD_SESSION,
+    CT_SQL_SAYING_FIND,
+    CT_SQL_SAYING_PUT,
+    CT_SQL_DUPLICATE_ADD,
+    CT_SQL_DUPLICATE_LIST,
+    CT_SQL_REPLACED_ADD,
+    CT_SQL_REPLACED_OLDER,
+    CT_SQL_REPLACED_NEWER,
+    CT_SQL_EPISODE_LAST,
+    CT_SQL_EPISODE_TAIL,
+    CT_SQL_EPISODE_PUT,
+    CT_SQL_EPISODE_NEXT,
+    CT_SQL_EPISODE_OF,
+    CT_SQL_EPISODE_FRESH,
+    CT_SQL_DIGEST_DROP,
+    CT_SQL_DIGEST_ADD,
+    CT_SQL_DIGEST_GET,
+    CT_SQL_DIRECTIVE_COUNT,
+    CT_SQL_WORDS_MERGE,
     CT_SQL_STATEMENT_COUNT
 } ct_statement;
 
@@ -107,6 +131,7 @@ struct ct_store {
     pthread_mutex_t write_mutex;
     ct_connection writer;
     ct_connection deriver;
+    ct_connection consolidator; /* of consolidation, opened when first used; under write_mutex */
     ct_log_guard guard;
     pthread_mutex_t reader_mutex;
     pthread_cond_t reader_returned;

@@ -87,6 +87,7 @@ int ct_store_open(const ct_store_options *options, ct_store **out, ct_error *err
 void ct_store_close(ct_store *store) {
     for (int i = 0; i < store->readers_open; i++) ct_connection_close(&store->readers[i]);
     ct_connection_close(&store->deriver);
+    ct_connection_close(&store->consolidator);
     /* The last one takes the log with it. */
     if (store->writer.db && ct_log_guard_is_last(&store->guard))
         sqlite3_db_config(store->writer.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, (int *)NULL);
