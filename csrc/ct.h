@@ -461,6 +461,83 @@ int ct_engine_take_staged(ct_engine *engine, const char *scope, ct_result **out,
 /* What is active in a session, most first; the rows' score is their activation.  Free the result. */
 int ct_engine_working(ct_engine *engine, const char *session, ct_result **out, ct_error *error);
 
+/* ---- consolidation -------------------------------------------------------------------------- */
+
+/* What was done, added up over calls. */
+typedef struct ct_consolidation {
+    int64_t messages;   /* that were looked at */
+    int64_t duplicates; /* of them, that say again what an earlier one said */
+    int64_t replaced;   /* pairs of a value and a newer one */
+    int64_t episodes;   /* that began */
+    int64_t sentences;  /* chosen for digests */
+    int64_t merged;     /* steps of merging the full-text index */
+    int64_t store_ns;   /* spent on each */
+    int64_t duplicates_ns;
+    int64_t replaced_ns;
+    int64_t episodes_ns;
+    int64_t digests_ns;
+    int64_t words_ns;
+    int32_t complete; /* nothing is left of what is embedded; set by each call */
+} ct_consolidation;
+
+/* Link what says the same, what replaces what and what belongs together, choose sentences for digests, and merge the
+ * full-text index: of what is new and embedded, in steps of some milliseconds, until nothing is left or the time is
+ * over, one step at least.  Each step is stored at once, so that it can be broken off anywhere.  Calls take turns. */
+int ct_engine_consolidate(ct_engine *engine, int64_t budget_ms, ct_consolidation *report, ct_error *error);
+
+typedef struct ct_consolidation_state {
+    int64_t waiting;    /* messages that are not consolidated, by their ids */
+    int64_t directives; /* in force */
+} ct_consolidation_state;
+
+int ct_engine_consolidation(ct_engine *engine, ct_consolidation_state *out, ct_error *error);
+
+/* A run of a session's messages: `messages` of those from first_id to last_id. */
+typedef struct ct_episode {
+    int64_t first_id; /* its name, too */
+    int64_t last_id;
+    int64_t messages;
+    int64_t start_ms;
+    int64_t end_ms;
+} ct_episode;
+
+/* Episodes with a time in the filter's span and first_id > after, in that order, at most `capacity`; newest: from the
+ * last one back. */
+int ct_engine_episodes(ct_engine *engine, const ct_filter *filter, int64_t after, int32_t newest, size_t capacity,
+                       ct_episode *out, size_t *count, ct_error *error);
+
+/* A sentence that stands for an episode, in bytes of its message's text, and what it costs as a budget counts. */
+typedef struct ct_digest_sentence {
+    int64_t message_id;
+    size_t start;
+    size_t bytes;
+    double score;
+    int64_t tokens;
+} ct_digest_sentence;
+
+/* The sentences of an episode, the one that says most first, at most `capacity`. */
+int ct_engine_digest(ct_engine *engine, int64_t episode, size_t capacity, ct_digest_sentence *out, size_t *count,
+                     ct_error *error);
+
+typedef enum ct_relation {
+    CT_RELATION_DUPLICATE,     /* says the same */
+    CT_RELATION_SUPERSEDES,    /* its value was replaced by the message's */
+    CT_RELATION_SUPERSEDED_BY, /* its value replaces the message's */
+    CT_RELATION_EPISODE,       /* of the same episode, the nearest */
+    CT_RELATION_SIMILAR        /* means much the same, by the stored vectors */
+} ct_relation;
+
+typedef struct ct_related {
+    int64_t message_id;
+    int32_t relation;
+    double score; /* of CT_RELATION_SIMILAR: the cosine; else 1 */
+} ct_related;
+
+/* What a message has to do with others that pass the filter, by relation, at most `limit` of each, out[5 * limit].
+ * CT_NOT_FOUND: there is no such message. */
+int ct_engine_related(ct_engine *engine, int64_t id, const ct_filter *filter, int32_t limit, ct_related *out,
+                      size_t *count, ct_error *error);
+
 /* ---- an index that is kept elsewhere ------------------------------------------------------- */
 
 /* What is asked of it for one query, and what it answers. */

@@ -64,6 +64,7 @@ int ct_engine_open(const ct_engine_options *options, ct_encoder *encoder, ct_eng
     engine->has_cores = sysconf(_SC_NPROCESSORS_ONLN) > 1;
     pthread_mutex_init(&engine->mutex, NULL);
     pthread_mutex_init(&engine->helper_mutex, NULL);
+    pthread_mutex_init(&engine->consolidating, NULL);
     pthread_cond_init(&engine->idle, NULL);
     engine->encoder = ct_encoder_retain(encoder);
     ct_store_options store_options = {
@@ -109,6 +110,7 @@ void ct_engine_free(ct_engine *engine) {
     pthread_cond_destroy(&engine->idle);
     pthread_mutex_destroy(&engine->mutex);
     pthread_mutex_destroy(&engine->helper_mutex);
+    pthread_mutex_destroy(&engine->consolidating);
     ct_free(engine);
 }
 

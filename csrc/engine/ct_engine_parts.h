@@ -32,6 +32,7 @@ struct ct_engine {
     pthread_mutex_t helper_mutex; /* held by the recall that has the helper */
     ct_team *helper; /* of two; made when it is first of use */
     int has_cores;   /* more than one */
+    pthread_mutex_t consolidating; /* held by the call that consolidates */
     ct_stage_bus *staged;
     ct_working *working;
     ct_gates *gates;

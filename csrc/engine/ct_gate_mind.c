@@ -162,7 +162,7 @@ static int know_row(ct_gate_mind *mind, ct_known *known, ct_engine *engine, cons
     if (status || asks_only(row->text, row->text_bytes)) return status;
     float *vector = ct_alloc((size_t)mind->dimension * sizeof *vector);
     if (!vector) return ct_fail_nomem(error);
-    if (ct_index_message_vector(engine->index, row->id, vector))
+    if (ct_index_vector(engine->index, row->id, vector))
         memcpy(add_vector(mind), vector, (size_t)mind->dimension * sizeof *vector);
     ct_free(vector);
     return CT_OK;
@@ -239,7 +239,7 @@ static void nearest(const ct_gate_mind *mind, ct_engine *engine, const float *ve
     for (size_t i = 0; i < mind->vector_count; i++)
         *known = fmax(*known, cosine(mind, vector, mind->vectors + i * (size_t)mind->dimension));
     for (size_t i = 0; i < count; i++)
-        if (ct_index_message_vector(engine->index, items[i].message_id, room))
+        if (ct_index_vector(engine->index, items[i].message_id, room))
             *active = fmax(*active, items[i].activation * cosine(mind, vector, room));
 }
 
@@ -250,7 +250,7 @@ static finding look_at(const ct_gate_mind *mind, ct_engine *engine, const ct_row
     double known = -1, active = -1;
     of.overlap = fmax(ct_known_overlap(mind->context, row->text, row->text_bytes),
                       ct_known_overlap(mind->staged, row->text, row->text_bytes));
-    if (ct_index_message_vector(engine->index, row->id, vector)) {
+    if (ct_index_vector(engine->index, row->id, vector)) {
         nearest(mind, engine, vector, other, &known, &active);
         of.novelty = fmin(fmax(1 - fmax(known, active), 0), 1);
     }

@@ -131,10 +131,6 @@ int ct_index_vector(ct_index *index, int64_t message_id, float *out);
 /* How many chunks of a message are here; places of the first `capacity` in order of the text. */
 size_t ct_index_chunks(ct_index *index, int64_t message_id, ct_chunk_place *places, size_t capacity);
 
-/* What a message is about: the mean of the vectors that the codes of its chunks stand for, of unit length, into
- * vector[dimension].  0 and it untouched when it has no chunk here. */
-int ct_index_message_vector(ct_index *index, int64_t message_id, float *vector);
-
 /* The message among its neighbours, in order of their ids: those of its session that are here, up to
  * `before` and `after` of them.  message_ids has room for before + 1 + after; 0 when it is not here. */
 size_t ct_index_neighbours(ct_index *index, int64_t message_id, int32_t before, int32_t after,

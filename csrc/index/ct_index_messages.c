@@ -102,25 +102,6 @@ size_t ct_index_chunks(ct_index *index, int64_t message_id, ct_chunk_place *plac
     return count;
 }
 
-int ct_index_message_vector(ct_index *index, int64_t message_id, float *vector) {
-    size_t dimension = (size_t)index->dimension;
-    double square = 0;
-    pthread_rwlock_rdlock(&index->lock);
-    uint32_t latest = ct_id_map_get(&index->latest, message_id, CT_NO_ENTRY);
-    if (latest != CT_NO_ENTRY) memset(vector, 0, dimension * sizeof *vector);
-    for (uint32_t e = latest; e != CT_NO_ENTRY; e = ct_index_earlier(index, e)) {
-        const ct_block *block = ct_index_block(index, e);
-        size_t at = e % CT_BLOCK_ENTRIES;
-        const int8_t *code = block->codes + at * index->padded;
-        for (size_t d = 0; d < dimension; d++) vector[d] += (float)code[d] * block->scale[at];
-    }
-    pthread_rwlock_unlock(&index->lock);
-    if (latest == CT_NO_ENTRY) return 0;
-    for (size_t d = 0; d < dimension; d++) square += (double)vector[d] * vector[d];
-    for (size_t d = 0; square > 0 && d < dimension; d++) vector[d] = (float)(vector[d] / sqrt(square));
-    return 1;
-}
-
 size_t ct_index_neighbours(ct_index *index, int64_t message_id, int32_t before, int32_t after,
                            int64_t *message_ids) {
     size_t count = 0;

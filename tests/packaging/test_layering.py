@@ -30,6 +30,7 @@ C_ORDER = [
     {"simd", "text", "directive"},
     {"store", "encoder", "index"},
     {"recall", "gate"},
+    {"consolidate"},
     {"engine"},
 ]
 

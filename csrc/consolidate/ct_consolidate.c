@@ -1,0 +1,86 @@
+#include "consolidate/ct_consolidate.h"
+
+#include "base/ct_clock.h"
+#include "base/ct_error.h"
+#include "consolidate/ct_batch.h"
+#include "consolidate/ct_choose_sentences.h"
+#include "store/ct_consolidated.h"
+
+/* Pages of the full-text index that are written in one step. */
+#define MERGE_PAGES 64
+
+/* Messages that are new to it before its segments are merged. */
+#define MERGE_MESSAGES 1000
+
+typedef int batch_step(ct_batch *batch, size_t place, ct_error *error);
+
+static int run_step(ct_batch *batch, batch_step *step, int64_t *spent_ns, ct_error *error) {
+    int64_t began = ct_clock_ns();
+    int status = CT_OK;
+    for (size_t i = 0; !status && i < batch->told.count; i++) status = step(batch, i, error);
+    *spent_ns += ct_clock_ns() - began;
+    return status;
+}
+
+static int take_batch(const ct_recall_parts *parts, const ct_progress *progress, ct_consolidation *report,
+                      ct_error *error) {
+    ct_batch batch;
+    int64_t began = ct_clock_ns();
+    int status = ct_batch_begin(&batch, parts, progress->done, progress->through, error);
+    report->store_ns += ct_clock_ns() - began;
+    if (!status) status = run_step(&batch, ct_batch_find_duplicate, &report->duplicates_ns, error);
+    if (!status) status = run_step(&batch, ct_batch_find_replaced, &report->replaced_ns, error);
+    if (!status) status = run_step(&batch, ct_batch_extend_episode, &report->episodes_ns, error);
+    if (!status) {
+        began = ct_clock_ns();
+        /* Ids that are not there any more are passed, too. */
+        batch.out.last = batch.told.count ? batch.told.list[batch.told.count - 1].id : progress->through;
+        status = ct_store_put_consolidated(parts->store, &batch.out, error);
+        report->store_ns += ct_clock_ns() - began;
+    }
+    if (!status) {
+        report->messages += (int64_t)batch.told.count;
+        report->duplicates += (int64_t)batch.out.duplicate_count;
+        report->replaced += (int64_t)batch.out.replaced_count;
+        report->episodes += batch.episodes_begun;
+    }
+    ct_batch_free(&batch);
+    return status;
+}
+
+static int take_episode(const ct_recall_parts *parts, ct_consolidation *report, ct_error *error) {
+    ct_episode_row episode;
+    ct_digest_row rows[CT_DIGEST_SENTENCES];
+    size_t count = 0;
+    int64_t began = ct_clock_ns();
+    int status = ct_store_stale_episode(parts->store, &episode, error);
+    if (!status && episode.id) status = ct_choose_sentences(parts, &episode, rows, &count, error);
+    if (!status && episode.id) status = ct_store_put_digest(parts->store, &episode, rows, count, error);
+    if (!status) report->sentences += (int64_t)count;
+    report->digests_ns += ct_clock_ns() - began;
+    return status;
+}
+
+static int merge(const ct_recall_parts *parts, int64_t through, ct_consolidation *report, int *done, ct_error *error) {
+    int64_t began = ct_clock_ns();
+    int status = ct_store_merge_words(parts->store, MERGE_PAGES, through, done, error);
+    report->words_ns += ct_clock_ns() - began;
+    if (!status && !*done) report->merged++;
+    return status;
+}
+
+int ct_consolidate_step(const ct_recall_parts *parts, ct_consolidation *report, int *left, ct_error *error) {
+    ct_progress progress;
+    ct_error why = {0};
+    int done = 0;
+    *left = 1;
+    int status = ct_store_progress(parts->store, &progress, &why);
+    if (!status && progress.done < progress.through) status = take_batch(parts, &progress, report, &why);
+    else if (!status && progress.any_stale) status = take_episode(parts, report, &why);
+    else if (!status && progress.done - progress.merged >= MERGE_MESSAGES)
+        status = merge(parts, progress.done, report, &done, &why);
+    else *left = 0;
+    /* Somebody else has done it. */
+    if (status == CT_CONFLICT) return CT_OK;
+    return status ? ct_fail(error, status, "%s", why.message) : CT_OK;
+}
