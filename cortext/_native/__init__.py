@@ -6,6 +6,7 @@ status into an exception of `cortext.errors`.  Handles keep their memory until P
 freed pointer.
 """
 
+from cortext._native.consolidation import SentenceRow, new_report, take_report
 from cortext._native.encoder import (
     BertWeights,
     EncoderHandle,
@@ -53,6 +54,7 @@ __all__ = [
     "PoolingType",
     "RecallRows",
     "Sentence",
+    "SentenceRow",
     "StatsRow",
     "Tensor",
     "TokenBasis",
@@ -63,9 +65,11 @@ __all__ = [
     "force_simd",
     "late_scores",
     "linear",
+    "new_report",
     "read_knobs",
     "simd_dot",
     "simd_levels",
     "simd_name",
     "sqlite_version",
+    "take_report",
 ]

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cortext._native import nearby
 from cortext._native._core import ffi, lib
+from cortext._native.consolidation import (
+    EpisodeRow,
+    RelatedRow,
+    SentenceRow,
+    take_episodes,
+    take_related,
+    take_sentences,
+)
 from cortext._native.encoder import EncoderHandle
 from cortext._native.gate import GateHandle
 from cortext._native.inputs import OPEN_UNTIL, Inputs
@@ -264,6 +273,51 @@ class EngineHandle:
         inputs.fill_filter(options.filter, sessions, roles, None, None)
         options.follows, options.every = follows, every
         return GateHandle(self._pointer, options, self)
+
+    def consolidate(self, budget_ms: int, report: Any) -> None:
+        """Work until the time is over; what was done is added to the report."""
+        error = new_error()
+        check(lib.ct_engine_consolidate(self._pointer, budget_ms, report, error), error)
+
+    def consolidation(self) -> tuple[int, int]:
+        """How many messages are not consolidated, and directives in force."""
+        out, error = ffi.new("ct_consolidation_state *"), new_error()
+        check(lib.ct_engine_consolidation(self._pointer, out, error), error)
+        return int(out.waiting), int(out.directives)
+
+    def episodes(
+        self,
+        *,
+        sessions: Sequence[str],
+        since_ms: int | None,
+        until_ms: int | None,
+        after: int,
+        newest: bool,
+        limit: int,
+    ) -> list[EpisodeRow]:
+        inputs, chosen = Inputs(), ffi.new("ct_filter *")
+        inputs.fill_filter(chosen, sessions, (), since_ms, until_ms)
+        out, count, error = ffi.new("ct_episode[]", limit), ffi.new("size_t *"), new_error()
+        status = lib.ct_engine_episodes(
+            self._pointer, chosen, after, newest, limit, out, count, error
+        )
+        check(status, error)
+        return take_episodes(out, count[0])
+
+    def digest(self, episode: int, most: int) -> list[SentenceRow]:
+        """Sentences of an episode, the one that says most first."""
+        out, count, error = ffi.new("ct_digest_sentence[]", most), ffi.new("size_t *"), new_error()
+        check(lib.ct_engine_digest(self._pointer, episode, most, out, count, error), error)
+        return take_sentences(out, count[0])
+
+    def related(
+        self, id: int, *, sessions: Sequence[str], roles: Sequence[str], limit: int
+    ) -> list[RelatedRow]:
+        inputs, chosen = Inputs(), ffi.new("ct_filter *")
+        inputs.fill_filter(chosen, sessions, roles, None, None)
+        out, count, error = ffi.new("ct_related[]", 5 * limit), ffi.new("size_t *"), new_error()
+        check(lib.ct_engine_related(self._pointer, id, chosen, limit, out, count, error), error)
+        return take_related(out, count[0])
 
     def stats(self) -> StatsRow:
         out, error = ffi.new("ct_stats *"), new_error()

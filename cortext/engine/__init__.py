@@ -1,5 +1,14 @@
 """One store, open: `Engine`, what goes in and what comes out."""
 
+from cortext.engine.consolidation_types import (
+    Digest,
+    DigestSentence,
+    Episode,
+    Related,
+    Relation,
+    Report,
+    State,
+)
 from cortext.engine.engine import STAGES, Engine, Stage, open_engine
 from cortext.engine.gate import Gate
 from cortext.engine.gate_types import (
@@ -27,7 +36,10 @@ __all__ = [
     "STAGES",
     "Active",
     "Channel",
+    "Digest",
+    "DigestSentence",
     "Engine",
+    "Episode",
     "Gate",
     "GateEvent",
     "GateSegment",
@@ -39,9 +51,13 @@ __all__ = [
     "Message",
     "NewMessage",
     "Recall",
+    "Related",
+    "Relation",
+    "Report",
     "Stage",
     "StageScores",
     "Standing",
+    "State",
     "Stats",
     "Timings",
     "decide",

@@ -17,7 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cortext import _native
+from cortext.engine import consolidate as consolidation
 from cortext.engine import convert
+from cortext.engine.consolidation_types import Digest, Episode, Related, Report, State
 from cortext.engine.gate import Gate
 from cortext.engine.knobs import Knobs
 from cortext.engine.named_times import named_times
@@ -467,6 +469,95 @@ class Engine:
         """
         return [convert.to_hit(row, explain=False) for row in self._handle.take_staged(scope)]
 
+    def consolidate(
+        self,
+        budget_ms: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Report:
+        """Link and sum up what is new since the last time; nothing that was said is changed.
+
+        Of messages that are embedded, in the order in which they came: those that say the same, the
+        values that newer ones replace, which recalls then know of, too, episodes, where a topic
+        shifts (TextTiling; Hearst, Computational Linguistics 23(1), 1997) or after half an hour
+        of silence, the sentences that stand for each (maximal marginal relevance to the centroid;
+        Carbonell and Goldstein, SIGIR 1998), and the segments of the full-text index are merged.
+        No model runs.  What a call does not come to, the next one does; where it is broken off, by
+        an exception or a crash, nothing is lost or done twice.  Others may ingest and recall.
+
+        budget_ms: stop after about so long, some milliseconds more at most; None: when all is done.
+        progress: called about twenty times a second with (done, total) messages.
+
+        Raises: InputError, StoreError and its kinds.
+        """
+        return consolidation.consolidate(self._handle, budget_ms, progress)
+
+    @property
+    def state(self) -> State:
+        """Whether `consolidate` is worth calling, by how many messages it has not seen.
+
+        "recommended" from 64 on, "required" from 10,000 on, where it takes seconds and recalls
+        get slower without it.
+        """
+        return consolidation.state(self._handle)
+
+    def episodes(
+        self,
+        *,
+        session: str | Sequence[str] | None = None,
+        since: datetime | int | None = None,
+        until: datetime | int | None = None,
+        limit: int = 100,
+        after: int = 0,
+    ) -> list[Episode]:
+        """Episodes in the order in which they began, as far as the store is consolidated.
+
+        session, since, until: those of these sessions with a time in this span.  limit: 1 to
+        10,000.  after: only ids greater than this, to read on page by page.
+        """
+        return consolidation.episodes(
+            self._handle,
+            session=session,
+            since=since,
+            until=until,
+            limit=_checked_range(limit, "limit", 10_000),
+            after=_checked_int(after, "after", "of an id", bits=64),
+        )
+
+    def digest(
+        self, session: str | Sequence[str] | None = None, *, budget_tokens: int = 500
+    ) -> Digest:
+        """What was talked about, in sentences of the messages themselves.
+
+        Of the newest 1,000 episodes of these sessions, of all by default: first the sentence that
+        stands for each, the newest episodes first, then the second ones, as far as the budget
+        goes.  They are as old as the last `consolidate`.
+
+        budget_tokens: most tokens of all sentences, as the store's model counts; see `recall`.
+        """
+        budget = convert.to_budget(budget_tokens, "budget_tokens")
+        return consolidation.digest(self._handle, session, budget or 2**31 - 1)
+
+    def related(
+        self,
+        id: int,
+        *,
+        limit: int = 5,
+        session: str | Sequence[str] | None = None,
+        roles: str | Sequence[str] | None = None,
+    ) -> list[Related]:
+        """What a message has to do with others, by relation, at most `limit` (1 to 1,000) of each.
+
+        All but "similar" is as old as the last `consolidate`.  session, roles: only messages of
+        these.  Raises: NotFoundError, InputError, StoreError and its kinds.
+        """
+        return consolidation.related(
+            self._handle,
+            _checked_int(id, "id", "of 64 bits", bits=64),
+            limit=_checked_range(limit, "limit", 1000),
+            session=session,
+            roles=roles,
+        )
+
     def embed(self, texts: Sequence[str], *, query: bool = False) -> npt.NDArray[np.float32]:
         """Embed texts with this store's model; see `cortext.models.Model.embed`."""
         if not self._finalizer.alive:
@@ -507,6 +598,13 @@ def _close(handle: _native.EngineHandle, neighbours: Neighbours | None) -> None:
             neighbours.stop()
     finally:
         handle.close()
+
+
+def _checked_range(value: int, what: str, most: int) -> int:
+    bounds = f"from 1 to {most:,}"
+    if not 1 <= _checked_int(value, what, bounds) <= most:
+        raise InputError(f"{what} is {value}; it must be {bounds}")
+    return value
 
 
 def _checked_int(value: int, what: str, bounds: str, *, bits: int = 32) -> int:
