@@ -34,7 +34,8 @@ def evaluate(
     score: of one ranking.  depth: how many hits a ranking has.  keep: a folder for the stores.
     """
     board = Board()
-    total = sum(len(haystack.questions) for haystack in haystacks)
+    rounds = [group for group in _rounds(rows) if group]
+    total = sum(len(haystack.questions) for haystack in haystacks) * len(rounds)
     done = 0
     vectors = any(map(rankers.needs_vectors, rows))
 
@@ -48,19 +49,28 @@ def evaluate(
         for haystack in haystacks:
             with cortext.open(folder / f"{haystack.name}.db", model=model) as engine:
                 remember(engine, haystack, embedding if vectors else None)
-                ways = {row: rankers.make(row, haystack, engine, depth) for row in rows}
-                for question in haystack.questions:
-                    for row, rank in ways.items():
-                        ranking = rank(question)
-                        board.add(
-                            f"{haystack.name}/{question.name}",
-                            row,
-                            score(question, ranking.turns, count),
-                        )
-                        board.judge(row, question.answerable, ranking.confidence)
-                    done += 1
-                    asking(done, total)
+                for group in rounds:
+                    if rankers.CONSOLIDATED in group:
+                        engine.consolidate()
+                    ways = {row: rankers.make(row, haystack, engine, depth) for row in group}
+                    for question in haystack.questions:
+                        for row, rank in ways.items():
+                            ranking = rank(question)
+                            board.add(
+                                f"{haystack.name}/{question.name}",
+                                row,
+                                score(question, ranking.turns, count),
+                            )
+                            board.judge(row, question.answerable, ranking.confidence)
+                        done += 1
+                        asking(done, total)
     return board
+
+
+def _rounds(rows: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Rows by whether the store is to be consolidated first."""
+    last = [row for row in rows if row == rankers.CONSOLIDATED]
+    return [row for row in rows if row not in last], last
 
 
 def remember(engine: cortext.Engine, haystack: Haystack, meter: Meter | None) -> None:

@@ -10,7 +10,17 @@ from cortext.engine import STAGES, Stage
 from support.bm25 import Bm25
 from support.haystacks import Haystack, Question
 
-__all__ = ["ABLATION", "EXTRA_ROWS", "ROWS", "Ranked", "Ranker", "Ranking", "make", "needs_vectors"]
+__all__ = [
+    "ABLATION",
+    "CONSOLIDATED",
+    "EXTRA_ROWS",
+    "ROWS",
+    "Ranked",
+    "Ranker",
+    "Ranking",
+    "make",
+    "needs_vectors",
+]
 
 USED: dict[str, Sequence[Stage]] = {
     "engine": STAGES,  # as users call it
@@ -21,12 +31,14 @@ BUDGET = "engine in 1000 tokens"
 BUDGET_TOKENS = 1000
 REFERENCE = "reference BM25"
 ROWS = (*USED, REFERENCE)
-EXTRA_ROWS = (BUDGET,)  # only when asked for
+CONSOLIDATED = "engine consolidated"
+EXTRA_ROWS = (BUDGET, CONSOLIDATED)  # only when asked for
 
 # Each stage left out of the whole, and each added to those before it.
 USED |= {f"without {stage}": [other for other in STAGES if other != stage] for stage in STAGES}
 USED |= {f"... + {stage}": STAGES[: place + 1] for place, stage in enumerate(STAGES) if place}
 ABLATION = (*USED, REFERENCE)
+USED[CONSOLIDATED] = STAGES  # in a store that is consolidated by then
 
 
 @dataclass(frozen=True, slots=True)

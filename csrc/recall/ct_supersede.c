@@ -8,7 +8,6 @@
 #include "recall/ct_change.h"
 #include "recall/ct_likeness.h"
 #include "recall/ct_token_read.h"
-#include "store/ct_consolidated.h"
 
 /* Less than this and a message does not answer the query. */
 #define LATE_LEAST 0.25
@@ -181,32 +180,6 @@ static int make_tokens(judging *state, const ct_query_tokens *tokens, ct_error *
     return ct_late_query_make(tokens->vectors, state->token_count, (int32_t)state->words * 64, &state->tokens, error);
 }
 
-/* ---- by what consolidation has found --------------------------------------------------------- */
-
-static size_t place_of(const judging *state, int64_t id) {
-    size_t place = 0;
-    while (place < state->rows && state->result->rows[place].id != id) place++;
-    return place;
-}
-
-static int is_about(const judging *state, size_t place) {
-    return place < state->rows && state->result->rows[place].late >= LATE_LEAST;
-}
-
-static int add_stored(judging *state, ct_error *error) {
-    int64_t ids[CT_SUPERSEDE_ROWS];
-    ct_id_pair *pairs = NULL;
-    size_t count = 0;
-    for (size_t i = 0; i < state->rows; i++) ids[i] = state->result->rows[i].id;
-    int status = ct_store_replaced_pairs(state->parts->store, ids, state->rows, &pairs, &count, error);
-    for (size_t i = 0; !status && i < count; i++) {
-        size_t older = place_of(state, pairs[i].older), newer = place_of(state, pairs[i].newer);
-        if (is_about(state, older) && is_about(state, newer)) state->linked[older][newer] = 1;
-    }
-    if (!status) ct_free(pairs);
-    return status;
-}
-
 /* ---- what follows --------------------------------------------------------------------------- */
 
 /* Row places, the oldest first. */
@@ -288,12 +261,13 @@ int ct_supersede_run(const ct_recall_parts *parts, const ct_query *query, const 
     if (judge_words(&state, query)) {
         status = make_tokens(&state, tokens, error);
         if (!status) status = read_codes(&state, error);
-        if (!status) judge_codes(&state);
+        if (!status) {
+            judge_codes(&state);
+            status = note_links(&state, error);
+        }
+        /* A query that names a time may want what held then. */
+        if (!status && !query->date_count) rescore(&state);
     }
-    if (!status) status = add_stored(&state, error);
-    if (!status) status = note_links(&state, error);
-    /* A query that names a time may want what held then. */
-    if (!status && !query->date_count) rescore(&state);
     judging_free(&state);
     return status;
 }

@@ -3,8 +3,7 @@
  * A pair, the older before the newer in time, is linked when both are short, both answer the query,
  * their words show a change (ct_statement_compare) and their token codes are near each other.  What
  * looks alike and is no such pair is not linked; of two from one role the newer may rise a little to
- * stand before the older, unless the query asks for the older by a word that only that has.  Links that
- * consolidation has stored between two that answer the query are links here. */
+ * stand before the older, unless the query asks for the older by a word that only that has. */
 #ifndef CT_SUPERSEDE_H
 #define CT_SUPERSEDE_H
 
