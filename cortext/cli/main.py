@@ -12,8 +12,11 @@ import click
 import cortext
 from cortext.cli import command
 from cortext.cli.completion import completion
+from cortext.cli.consolidate import consolidate
 from cortext.cli.demo.command import demo
+from cortext.cli.digest import digest, episodes, related
 from cortext.cli.failure import Interrupted, ReaderLeft, report
+from cortext.cli.gate.command import gate
 from cortext.cli.ingest import ingest
 from cortext.cli.messages import messages
 from cortext.cli.model import model
@@ -60,7 +63,22 @@ def cli(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for each in (demo, ingest, recall, messages, stats, model, completion):
+COMMANDS = (
+    demo,
+    ingest,
+    recall,
+    messages,
+    consolidate,
+    digest,
+    episodes,
+    related,
+    gate,
+    stats,
+    model,
+    completion,
+)
+
+for each in COMMANDS:
     cli.add_command(each)
 
 

@@ -24,7 +24,7 @@ __all__ = ["stats"]
 def stats(store: str, as_json: bool) -> None:
     """Show how many messages STORE holds, its size, its model and its settings."""
     with open_existing(store) as engine:
-        fields = asdict(engine.stats())
+        fields = {**asdict(engine.stats()), "consolidation": engine.state}
     if as_json:
         terminal.write_line(terminal.json_line(fields))
         return

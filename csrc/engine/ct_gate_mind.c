@@ -37,8 +37,8 @@
 #define BY_LENGTH 1.38 /* the logarithm of the segment's words */
 #define LIKELY (-9.3)
 
-/* What goes along with the best is at least this likely. */
-#define BESIDE 0.1
+/* The odds of what goes along with the best are at least this part of its own. */
+#define BESIDE 0.01
 
 /* From this cosine on two texts say the same, if their numbers are the same. */
 #define SAME_FROM 0.90
@@ -292,12 +292,15 @@ static int is_wanted(const finding *of, const ct_knobs *knobs) {
     return ct_gate_decide(&view, knobs).should_interrupt;
 }
 
+static double odds(const finding *of) { return of->relevance / fmax(1 - of->relevance, 1e-9); }
+
 /* Keep of the rows those that are worth staging, at most the gate's limit, and stage them. */
-static int stage(ct_gate_mind *mind, ct_engine *engine, ct_result *result, const finding *found, ct_error *error) {
+static int stage(ct_gate_mind *mind, ct_engine *engine, ct_result *result, const finding *found, double best,
+                 ct_error *error) {
     size_t limit = (size_t)ct_knobs_read(&mind->knobs).gate_limit, kept = 0;
     int status = CT_OK;
     for (size_t i = 0; !status && i < result->count && kept < limit; i++) {
-        if (!is_wanted(&found[i], &mind->knobs) || found[i].relevance < BESIDE) continue;
+        if (!is_wanted(&found[i], &mind->knobs) || odds(&found[i]) < BESIDE * best) continue;
         ct_row row = result->rows[i];
         ct_staged message = {row.id, row.text_bytes, found[i].relevance, row.excerpt_start, row.excerpt_end};
         ct_active active = {row.id, found[i].relevance};
@@ -358,7 +361,7 @@ int ct_gate_mind_decide(ct_gate_mind *mind, ct_engine *engine, const ct_affect *
     }
     decision->verdict = ct_gate_decide(&decision->view, &mind->knobs);
     if (decision->verdict.should_stage) {
-        status = stage(mind, engine, result, found, error);
+        status = stage(mind, engine, result, found, best < result->count ? odds(&found[best]) : 0, error);
         if (!status && result->count) {
             decision->staged = result;
             result = NULL;

@@ -1,0 +1,1 @@
+"""`cortext gate`: the streaming gate on a recorded stream."""
