@@ -261,7 +261,7 @@ def test_completion_scripts_are_valid(shell: str, run: Callable, tmp_path: Path)
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("cortext re", {"plain,recall"}),
+        ("cortext re", {"plain,recall", "plain,related"}),
         ("cortext completion ", {"plain,bash", "plain,zsh", "plain,fish"}),
         ("cortext ingest memory.db --format js", {"plain,jsonl"}),
         ("cortext recall memory.db --ex", {"plain,--explain"}),
