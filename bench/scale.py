@@ -11,6 +11,7 @@ copy.  A million messages take more than an hour to embed.  `--cache` spares tha
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -31,6 +32,8 @@ from cortext import models
 
 WARM_OPENS = 10
 RECALLS = 20  # before the memory is looked at
+# Batches of messages that are consolidated.
+CONSOLIDATIONS, CONSOLIDATED = 5, 100
 BULK_CALLS = 5
 RESULTS = Path(__file__).parent / "results"
 
@@ -106,6 +109,12 @@ def main(
     if save:
         kind = environment.machine_kind(about["machine"])
         report.write_json(str(RESULTS / f"scale-{kind}.json"), document)
+
+
+def skip_consolidation(path: Path, through: int) -> None:
+    """Have the store take its first messages for consolidated: a million would take hours."""
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("INSERT OR REPLACE INTO progress VALUES('messages', ?)", (through,))
 
 
 def drawing(folder: Path) -> Callable[..., object]:
@@ -238,7 +247,7 @@ class Run:
         copy = self.scratch / "copy.db"
         for file in probes.files_on_disk(path).values():
             shutil.copyfile(file, copy.with_name(copy.name + file.name.removeprefix(path.name)))
-        count = self.plan.n + BULK_CALLS * probes.BATCH
+        count = self.plan.n + CONSOLIDATIONS * CONSOLIDATED + BULK_CALLS * probes.BATCH
         messages = growth.stream(self.plan.seed, size, size + count)
         bare_path = self.scratch / "bare.db"
         with (
@@ -253,6 +262,9 @@ class Run:
                 self.results,
                 curve.at("ingest, one at a time", size),
             )
+            skip_consolidation(copy, size)
+            new = [list(islice(messages, CONSOLIDATED)) for _ in range(CONSOLIDATIONS)]
+            probes.consolidate(engine, new, self.results, curve.at("consolidate, 100 new", size))
             batches = [list(islice(messages, probes.BATCH)) for _ in range(BULK_CALLS)]
             probes.bulk(engine, batches, self.results, curve.at("bulk", size))
         for store in (copy, bare_path):

@@ -53,6 +53,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("ingest, one at a time", "bare SQLite commit", "constant"),
     Operation("ingest, one at a time", "from acknowledged to embedded", "constant"),
     Operation("bulk", "ingest_many, one call", "log"),
+    Operation("consolidate, 100 new", "new messages", "linear"),
     *_recalls(),
     *(
         Operation(f"recall, {kind}", "search (all but encode)", "linear")

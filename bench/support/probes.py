@@ -27,6 +27,7 @@ __all__ = [
     "acknowledge",
     "bulk",
     "cold_open",
+    "consolidate",
     "encode",
     "files_on_disk",
     "fill",
@@ -198,6 +199,27 @@ def bulk(
             count += len(batch)
     results.time(section, "ingest_many, one call", seconds)
     results.figure(section, "ingest_many", count / sum(seconds), "messages/s")
+
+
+def consolidate(
+    engine: cortext.Engine,
+    batches: Iterable[Sequence[cortext.NewMessage]],
+    results: Results,
+    section: str,
+) -> None:
+    """Consolidate what is new, a batch at a time, each embedded before."""
+    seconds: list[float] = []
+    engine.consolidate()
+    for batch in batches:
+        engine.ingest_many(batch)
+        engine.flush()
+        with steady():
+            began = clock()
+            report = engine.consolidate()
+            seconds.append(clock() - began)
+        assert report.complete
+        assert report.messages == len(batch)
+    results.time(section, "new messages", seconds)
 
 
 def ingest_at_once(

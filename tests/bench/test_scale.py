@@ -28,6 +28,7 @@ STAGES = {
 SECTIONS = {
     "ingest, one at a time",
     "bulk",
+    "consolidate, 100 new",
     "recall, questions",
     "recall, common words",
     "recall, one session",
