@@ -24,10 +24,11 @@ int ct_engine_consolidate(ct_engine *engine, int64_t budget_ms, ct_consolidation
     int64_t deadline = ct_clock_ns() + budget_ms * 1000000;
     int left = 1;
     pthread_mutex_lock(&engine->consolidating);
-    status = ct_keeper_refresh(engine->keeper, error);
-    do
+    do {
+        /* What is embedded by now is consolidated, and looked for in the index. */
+        status = ct_keeper_refresh(engine->keeper, error);
         if (!status) status = ct_consolidate_step(&parts, report, &left, error);
-    while (!status && left && ct_clock_ns() < deadline);
+    } while (!status && left && ct_clock_ns() < deadline);
     pthread_mutex_unlock(&engine->consolidating);
     report->complete = !status && !left;
     ct_engine_leave(engine);

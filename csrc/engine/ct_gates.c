@@ -157,6 +157,8 @@ static void do_job(ct_gates *gates, ct_job *of, uint64_t turn) {
 
 static void *run(void *argument) {
     ct_gates *gates = argument;
+    ct_error later = {0}; /* tried again with the first segment */
+    if (ct_affect_create(gates->engine->encoder, &gates->affect, &later)) gates->affect = NULL;
     pthread_mutex_lock(&gates->mutex);
     while (!gates->stopping) {
         ct_job *of = gates->first;
