@@ -271,7 +271,7 @@ typedef struct ct_row {
     size_t span_start; /* of a standing directive: the sentence in the text, in bytes */
     size_t span_bytes;
     /* Ids of messages that it replaces, and of such as replace it, found among the leading candidates
-     * of this recall. */
+     * of this recall, or by consolidation. */
     const int64_t *supersedes;
     const int64_t *superseded_by;
     size_t supersedes_count;

@@ -92,8 +92,8 @@ class Hit(Message):
     excerpt: None, or where `text`, which is cut then, stands in the text of the message: from the
         first character, counted from 0, up to but not including the second.
     supersedes, superseded_by: ids of messages whose value it replaces, and of newer ones that
-        replace its own, as found among the leading candidates of this recall; they need not be
-        among its hits.
+        replace its own, as found among the leading candidates of this recall or, of all that the
+        filters pass, by `Engine.consolidate`; they need not be among its hits.
     """
 
     score: float

@@ -1,5 +1,10 @@
-/* Values that a message replaces, or that replace its own: of the nearest earlier messages those that recall would link
- * with it (ct_supersede.h), with no query to tell them apart. */
+/* Values that a message replaces, or that replace its own: of the nearest earlier messages of its speaker those that
+ * recall would link with it (ct_supersede.h), as far as that needs no query.
+ *
+ * Where a query says what it is about, thanks to one friend and to another are not among its answers; here they are
+ * compared, and a name is exchanged.  So here only a number, a day or a month can be, or something ends.  Of 507
+ * messages with 113 changes among them 19 links were right and 3 wrong; of 2,761 of friends who chat it gave one, a
+ * wrong one.  With names as well it gave 27 there, all wrong. */
 #include "base/ct_alloc.h"
 #include "base/ct_error.h"
 #include "consolidate/ct_batch.h"
@@ -9,6 +14,9 @@
 
 /* Earlier messages that are looked at, by their vectors. */
 #define NEAREST 16
+
+/* What would replace more than so many is made after a pattern that others are made after too: it replaces none. */
+#define REPLACED_MOST 2
 
 /* Less alike than this, by the cosine, nothing was ever linked. */
 #define LEAST_COSINE 0.35
@@ -24,12 +32,41 @@ typedef struct pairs {
     size_t count;
 } pairs;
 
-/* Whether a message says a value, or that something changes: without, it replaces nothing. */
-static int says_value(const ct_statement *said) {
+static int is_value(const ct_stated_word *word) {
+    return word->kind == CT_WORD_NUMBER || word->kind == CT_WORD_DAY || word->kind == CT_WORD_MONTH;
+}
+
+/* Whether a message says that something is over. */
+static int says_end(const ct_statement *said) {
+    int ends = 0, denies = 0;
     for (size_t i = 0; i < said->count; i++) {
-        const ct_stated_word *word = &said->words[i];
-        if (ct_stated_word_is_content(word) && word->kind != CT_WORD_CONTENT) return 1;
-        if (word->is & (CT_IS_CUE | CT_IS_ENDING | CT_IS_NEGATION | CT_IS_LASTING)) return 1;
+        unsigned is = said->words[i].is;
+        if (is & CT_IS_LASTING) return 1;
+        if (is & CT_IS_ENDING) ends = 1;
+        if (is & CT_IS_NEGATION) denies = 1; /* "I won't quit" */
+    }
+    return ends && !denies;
+}
+
+/* Whether a message says a value, or that something is over: without, it replaces nothing. */
+static int says_change(const ct_statement *said) {
+    for (size_t i = 0; i < said->count; i++)
+        if (is_value(&said->words[i])) return 1;
+    return says_end(said);
+}
+
+static int has(const ct_statement *said, const ct_stated_word *word) {
+    for (size_t i = 0; i < said->count; i++)
+        if (!strcmp(said->words[i].folded, word->folded)) return 1;
+    return 0;
+}
+
+/* Whether both have a value of some kind that the other has not. */
+static int exchanges_value(const ct_statement *a, const ct_statement *b) {
+    for (size_t i = 0; i < a->count; i++) {
+        if (!is_value(&a->words[i]) || has(b, &a->words[i])) continue;
+        for (size_t j = 0; j < b->count; j++)
+            if (b->words[j].kind == a->words[i].kind && !has(a, &b->words[j])) return 1;
     }
     return 0;
 }
@@ -58,8 +95,9 @@ static int judge_words(pairs *to, const ct_told *told, const ct_statement *said,
     static const ct_statement nothing_asked;
     ct_statement stated;
     int is_newer = ct_change_is_newer(told->time_ms, told->id, other->time_ms, other->id);
-    if (!ct_change_may(is_newer ? told->role : other->role, is_newer ? other->role : told->role)) return 0;
+    if (other->role_id != told->role_id) return 0;
     if (!ct_change_read(other->text, other->text_bytes, &stated)) return 0;
+    if (!exchanges_value(said, &stated) && !says_end(is_newer ? said : &stated)) return 0;
     if (!ct_statement_compare(is_newer ? &stated : said, is_newer ? said : &stated, &nothing_asked).changes) return 0;
     to->links[to->count] = is_newer ? (ct_id_pair){told->id, other->id} : (ct_id_pair){other->id, told->id};
     return 1;
@@ -72,14 +110,15 @@ static int keep_tokens(void *state, size_t place, const uint64_t *codes, size_t 
 }
 
 static int link_near(ct_batch *batch, pairs *of, ct_error *error) {
-    size_t words = (size_t)ct_encoder_code_bits(batch->parts->encoder) / 64;
+    size_t words = (size_t)ct_encoder_code_bits(batch->parts->encoder) / 64, count = 0;
     int status = ct_token_read(batch->parts, of->places, 1 + of->count, keep_tokens, of, error);
     if (status == CT_NOMEM) ct_fail_nomem(error);
-    for (size_t i = 0; !status && i < of->count; i++) {
-        if (ct_likeness_of(&of->tokens[0], &of->tokens[1 + i], words) < CT_LIKENESS_LINK) continue;
+    for (size_t i = 0; !status && i < of->count; i++)
+        if (ct_likeness_of(&of->tokens[0], &of->tokens[1 + i], words) >= CT_LIKENESS_LINK)
+            of->links[count++] = of->links[i];
+    for (size_t i = 0; !status && i < count && count <= REPLACED_MOST; i++)
         status = ct_batch_add_pair(&batch->out.replaced, &batch->out.replaced_count, &batch->replaced_capacity,
                                    of->links[i], error);
-    }
     for (size_t i = 0; i <= of->count; i++) ct_likeness_free(&of->tokens[i]);
     return status;
 }
@@ -107,7 +146,7 @@ int ct_batch_find_replaced(ct_batch *batch, size_t place, ct_error *error) {
     ct_statement said;
     pairs of = {.batch = batch};
     if (!ct_encoder_code_bits(batch->parts->encoder)) return CT_OK;
-    if (!ct_change_read(told->text, told->text_bytes, &said) || !says_value(&said)) return CT_OK;
+    if (!ct_change_read(told->text, told->text_bytes, &said) || !says_change(&said)) return CT_OK;
     if (!find_place(batch, told->id, &of.places[0])) return CT_OK;
     int status = judge_near(batch, told, &said, &of, error);
     ct_told_list_free(&of.others);

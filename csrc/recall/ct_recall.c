@@ -55,7 +55,7 @@ static int supersede(ct_gather *gather, ct_result *result, ct_error *error) {
         result->rows[i].supersedes_count = result->rows[i].superseded_by_count = 0;
     ct_free(result->links);
     result->links = NULL;
-    int status = ct_supersede_run(gather->parts, gather->query, &gather->tokens, result, error);
+    int status = ct_supersede_run(gather->parts, gather->query, gather->filter, &gather->tokens, result, error);
     if (!status) qsort(result->rows, result->count, sizeof *result->rows, by_score);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "recall/ct_change.h"
 #include "recall/ct_likeness.h"
 #include "recall/ct_token_read.h"
+#include "store/ct_consolidated.h"
 
 /* Less than this and a message does not answer the query. */
 #define LATE_LEAST 0.25
@@ -49,7 +50,10 @@ typedef struct party {
 
 typedef struct judging {
     const ct_recall_parts *parts;
+    const ct_bound_filter *filter;
     ct_result *result;
+    ct_id_pair *stored; /* links that consolidation found, with a row at one end at least */
+    size_t stored_count;
     size_t rows;
     size_t words; /* of a code */
     party *parties;
@@ -67,6 +71,7 @@ typedef struct judging {
 static void judging_free(judging *state) {
     for (size_t i = 0; state->parties && i < state->rows; i++) ct_likeness_free(&state->parties[i].tokens);
     ct_free(state->parties);
+    ct_free(state->stored);
     ct_late_query_free(state->tokens);
 }
 
@@ -212,25 +217,69 @@ static void rescore(judging *state) {
                 rows[order[n]].score = fmin(rows[order[n]].score, nextafter(rows[j].score, 0));
 }
 
+/* ---- what consolidation found --------------------------------------------------------------- */
+
+static int read_stored(judging *state, ct_error *error) {
+    int64_t ids[CT_SUPERSEDE_ROWS];
+    for (size_t i = 0; i < state->rows; i++) ids[i] = state->result->rows[i].id;
+    return ct_store_replaced_pairs(state->parts->store, ids, state->rows, &state->stored, &state->stored_count, error);
+}
+
+static size_t find_row(const judging *state, int64_t id) {
+    size_t i = 0;
+    while (i < state->rows && state->result->rows[i].id != id) i++;
+    return i;
+}
+
+/* Nothing is said of a message that the filter hides. */
+static int passes(const judging *state, int64_t id) {
+    ct_index_message about;
+    return ct_index_find(state->parts->index, id, &about) &&
+           ct_bound_filter_passes(state->filter, about.session_id, about.role_id, about.time_ms);
+}
+
+/* Of two rows that both answer the query it is the query that tells whether they are about the same: what was found here
+ * holds.  Other links count as if they had been found here, as far as they may be told. */
+static void take_stored(judging *state) {
+    size_t kept = 0;
+    for (size_t p = 0; p < state->stored_count; p++) {
+        ct_id_pair pair = state->stored[p];
+        size_t older = find_row(state, pair.older), newer = find_row(state, pair.newer);
+        if (older < state->rows && newer < state->rows) {
+            int are_judged = state->parties && state->parties[older].takes_part && state->parties[newer].takes_part;
+            if (!are_judged) state->linked[older][newer] = 1;
+        } else if (passes(state, older < state->rows ? pair.newer : pair.older)) {
+            state->stored[kept++] = pair;
+        }
+    }
+    state->stored_count = kept;
+}
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
 static int compare_ids(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Ids of the rows that row i has a link with, sorted, at *end. */
+/* Ids of the messages that row i has a link with, sorted, at *end. */
 static size_t list_links(const judging *state, size_t i, int newer, int64_t **end, const int64_t **out) {
     const ct_row *rows = state->result->rows;
     size_t count = 0;
     *out = *end;
     for (size_t j = 0; j < state->rows; j++)
         if (newer ? state->linked[i][j] : state->linked[j][i]) (*end)[count++] = rows[j].id;
+    for (size_t p = 0; p < state->stored_count; p++) {
+        ct_id_pair pair = state->stored[p];
+        if ((newer ? pair.older : pair.newer) == rows[i].id) (*end)[count++] = newer ? pair.newer : pair.older;
+    }
     qsort(*end, count, sizeof **end, compare_ids);
     *end += count;
     return count;
 }
 
 static int note_links(judging *state, ct_error *error) {
-    size_t count = 0;
+    size_t count = state->stored_count;
     for (size_t i = 0; i < state->rows; i++)
         for (size_t j = 0; j < state->rows; j++) count += state->linked[i][j];
     if (!count) return CT_OK;
@@ -245,29 +294,34 @@ static int note_links(judging *state, ct_error *error) {
     return CT_OK;
 }
 
-int ct_supersede_run(const ct_recall_parts *parts, const ct_query *query, const ct_query_tokens *tokens,
-                     ct_result *result, ct_error *error) {
-    if (!tokens->count || result->count < 2) return CT_OK;
+static int judge(judging *state, const ct_query *query, const ct_query_tokens *tokens, ct_error *error) {
+    state->parties = ct_alloc_zero(state->rows * sizeof *state->parties);
+    if (!state->parties) return ct_fail_nomem(error);
+    if (!judge_words(state, query)) return CT_OK;
+    int status = make_tokens(state, tokens, error);
+    if (!status) status = read_codes(state, error);
+    if (!status) judge_codes(state);
+    return status;
+}
+
+int ct_supersede_run(const ct_recall_parts *parts, const ct_query *query, const ct_bound_filter *filter,
+                     const ct_query_tokens *tokens, ct_result *result, ct_error *error) {
     size_t most = query->include_superseded ? LINKED_ROWS : CT_SUPERSEDE_ROWS;
     judging state = {
         .parts = parts,
+        .filter = filter,
         .result = result,
         .rows = result->count < most ? result->count : most,
         .words = (size_t)ct_encoder_code_bits(parts->encoder) / 64,
     };
-    int status = CT_OK;
-    state.parties = ct_alloc_zero(state.rows * sizeof *state.parties);
-    if (!state.parties) return ct_fail_nomem(error);
-    if (judge_words(&state, query)) {
-        status = make_tokens(&state, tokens, error);
-        if (!status) status = read_codes(&state, error);
-        if (!status) {
-            judge_codes(&state);
-            status = note_links(&state, error);
-        }
-        /* A query that names a time may want what held then. */
-        if (!status && !query->date_count) rescore(&state);
+    int status = read_stored(&state, error);
+    if (!status && tokens->count && result->count > 1) status = judge(&state, query, tokens, error);
+    if (!status) {
+        take_stored(&state);
+        status = note_links(&state, error);
     }
+    /* A query that names a time may want what held then. */
+    if (!status && !query->date_count) rescore(&state);
     judging_free(&state);
     return status;
 }

@@ -17,9 +17,11 @@
  * result, and changes scores so that none stands above what supersedes it; the order of the rows is
  * left as it was.  A row without a late score takes no part.
  *
+ * Links that consolidation stored count as well, also to messages that are no rows, as far as the filter passes them.
+ *
  * What a tool printed (role "tool", "toolResult", "tool_result" or "function") never supersedes what
  * anybody said; it can be superseded, also by a later output. */
-int ct_supersede_run(const ct_recall_parts *parts, const ct_query *query, const ct_query_tokens *tokens,
-                     ct_result *result, ct_error *error);
+int ct_supersede_run(const ct_recall_parts *parts, const ct_query *query, const ct_bound_filter *filter,
+                     const ct_query_tokens *tokens, ct_result *result, ct_error *error);
 
 #endif

@@ -33,7 +33,7 @@ def test_digest_and_episodes(run: Callable, on_terminal: Callable, copy: Path) -
     assert run("digest", copy).stdout == ""
     run("consolidate", copy)
     digest = json.loads(run("digest", copy, "--session", "home", "--json").stdout)
-    assert {s["message"] for s in digest["sentences"]} == {2, 4}
+    assert {s["message"] for s in digest["sentences"]} == {1, 4}
     assert {s["session"] for s in digest["sentences"]} == {"home"}
     assert digest["tokens"] <= 500
     rows = [line.split("\t") for line in run("digest", copy, "--tokens", "12").stdout.splitlines()]
