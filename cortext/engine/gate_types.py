@@ -60,7 +60,7 @@ class GateVerdict:
     bar: relevance that is asked for.  refractory: added soon after an interruption.  ease: taken
         off at a boundary.  margin: relevance - bar - refractory + ease.  worth: the greater of
         novelty and utility.
-    should_interrupt: margin >= 0, worth >= 0.45 and overlap < 0.6.
+    should_interrupt: margin >= 0, worth >= 0.59 and overlap < 0.6.
     at_boundary: boundary >= 0.5.
     should_stage: it interrupts, or would but for the pause and is at a boundary.
     """

@@ -46,7 +46,7 @@
 #define EASE_MOST 0.12
 #define EASE_LEAST 0.02
 
-#define WORTH_LEAST 0.45
+#define WORTH_LEAST 0.59
 #define OVERLAP_MOST 0.6
 
 #define BOUNDARY_LEAST 0.5

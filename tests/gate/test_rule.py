@@ -76,7 +76,7 @@ def test_it_is_the_formula(decide: Any, view: View, knobs: Knobs) -> None:
     expected = (bar, refractory, ease, view.relevance - bar - refractory + ease)
     assert (found.bar, found.refractory, found.ease, found.margin) == pytest.approx(expected)
     assert found.worth == max(view.novelty, view.utility)
-    wanted = found.worth >= 0.45 and view.overlap < 0.6
+    wanted = found.worth >= 0.59 and view.overlap < 0.6
     assert found.should_interrupt == (found.margin >= 0 and wanted)
     eased = bool(found.at_boundary) and found.margin + found.refractory >= 0 and wanted
     assert found.should_stage == (found.should_interrupt or eased)
