@@ -76,8 +76,12 @@ static int cost_of(ct_engine *engine, const ct_digest_row *row, int64_t *tokens,
     ct_result *result = ct_result_new();
     size_t cost = 0;
     int status = result ? ct_store_get_present(engine->store, &row->message_id, 1, result, error) : ct_fail_nomem(error);
-    if (!status && result->count && row->start + row->bytes <= result->rows[0].text_bytes)
-        status = ct_cost_tokens(engine->encoder, result->rows[0].text + row->start, row->bytes, SIZE_MAX, &cost, error);
+    const ct_row *of = !status && result->count ? &result->rows[0] : NULL;
+    /* Without a sum: what was damaged may be any number. */
+    if (of && (row->start > of->text_bytes || row->bytes > of->text_bytes - row->start))
+        status = ct_fail(error, CT_CORRUPT, "the store is damaged: a digest names what message %lld does not say",
+                         (long long)row->message_id);
+    else if (of) status = ct_cost_tokens(engine->encoder, of->text + row->start, row->bytes, SIZE_MAX, &cost, error);
     *tokens = (int64_t)cost;
     ct_result_free(result);
     return status;

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cortext
-from cortext import InputError, InternalError, NotFoundError, _native
+from cortext import InputError, InternalError, NotFoundError, StoreCorruptError, _native
 from cortext.models import Model
 
 DAY = 86_400_000
@@ -320,6 +320,24 @@ def test_who_is_not_there_has_no_relations(whole: cortext.Engine) -> None:
     for id in (0, -5, 10**9):
         with pytest.raises(NotFoundError):
             whole.related(id)
+
+
+@pytest.mark.parametrize(
+    ("start", "size"),
+    [(5, -3), (20, -10), (-5, 10), (-4096, 4100), (-(10**8), 10**8 + 10), (10**9, 1), (0, 10**8)],
+)
+def test_a_damaged_digest_is_told(path: Path, model: Model, start: int, size: int) -> None:
+    with cortext.open(path, model=model) as mem:
+        mem.ingest_many(talk(5, 30))
+        mem.flush()
+        mem.consolidate()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE digest SET start = ?, bytes = ?", (start, size))
+    with cortext.open(path, model=model) as mem:
+        for read in (mem.digest, mem.episodes):
+            with pytest.raises(StoreCorruptError, match="damaged"):
+                read()
+        assert mem.recall("the garage door").hits
 
 
 def test_an_empty_store(mem: cortext.Engine) -> None:
