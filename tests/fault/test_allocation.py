@@ -153,7 +153,8 @@ def test_gate(mem: cortext.Engine) -> None:
     mem.flush()
     failed = 0
     for n in itertools.count(1):
-        gate = mem.gate(session="now", context=[], every=True)
+        session = f"now {n}"  # one of its own, for what a failed decision woke stays awake
+        gate = mem.gate(session=session, context=[], every=True)
         _native.fail_allocation(n)
         events, told = [], False
         try:
@@ -172,7 +173,7 @@ def test_gate(mem: cortext.Engine) -> None:
             assert events[0].memories[0].uid == "garage"
             break
         gate.reset()
-        mem.take_staged("now")
+        mem.take_staged(session)
     assert failed > 30
     with mem.gate(session="later") as gate:
         gate.feed("I have to remember what the garage door code was.")
