@@ -402,14 +402,19 @@ typedef struct ct_gate_options {
     int32_t every;       /* 1: give every decision; 0: those that stage something, or failed */
 } ct_gate_options;
 
-/* How a stream is watched: what is fed is cut into segments, which the engine's gate thread decides one after another;
- * nothing but ct_gate_wait waits for it.  A gate may be used from any thread.  CT_INVALID, CT_NOMEM, CT_CLOSED,
- * CT_FORKED; it may outlive the engine. */
+/* How a stream is watched: what is fed is cut into segments, which the engine's gate thread decides one after another,
+ * the gates in turn; nothing but ct_gate_wait and, when there is too much of it, ct_gate_know_text waits for it.  A gate
+ * may be used from any thread.  CT_INVALID, CT_NOMEM, CT_CLOSED, CT_FORKED; it may outlive the engine. */
 int ct_gate_open(ct_engine *engine, const ct_gate_options *options, ct_gate **out, ct_error *error);
+
+/* Nothing is decided or staged any more, and who waits gets CT_CLOSED.  Idempotent. */
+void ct_gate_close(ct_gate *gate);
 void ct_gate_drop(ct_gate **holder);
 
-/* A text, of any UTF-8, or messages that the reader of the stream has before it. */
-int ct_gate_know_text(ct_gate *gate, const char *text, size_t bytes, ct_error *error);
+/* A text, of any UTF-8, that the reader of the stream has before it.  CT_TIMEOUT: too many wait to be known. */
+int ct_gate_know_text(ct_gate *gate, const char *text, size_t bytes, int64_t timeout_ms, ct_error *error);
+
+/* Messages that it has before it; those that are not there are passed over. */
 int ct_gate_know_messages(ct_gate *gate, const int64_t *ids, size_t count, ct_error *error);
 
 /* Streams of one gate that are cut into segments each by itself. */

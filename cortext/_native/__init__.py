@@ -39,6 +39,7 @@ from cortext._native.process import (
     sqlite_version,
 )
 from cortext._native.rows import MessageRow, RecallRows, StatsRow
+from cortext._native.status import encode
 
 __all__ = [
     "CHANNELS",
@@ -61,6 +62,7 @@ __all__ = [
     "amx_is_safe",
     "decide",
     "directive_sentences",
+    "encode",
     "fail_allocation",
     "force_simd",
     "late_scores",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from cortext._native._core import ffi, lib
 from cortext._native.rows import MessageRow, take_rows
-from cortext._native.status import check, encode, new_error
+from cortext._native.status import check, new_error
 
 CHANNELS = {"text": lib.CT_CHANNEL_TEXT, "thinking": lib.CT_CHANNEL_THINKING}
 _CHANNEL_NAMES = {number: name for name, number in CHANNELS.items()}
@@ -131,10 +131,18 @@ class GateHandle:
             check(status, error)
         return bool(status == lib.CT_OK)
 
-    def know_text(self, text: str) -> None:
-        data, error = encode(text, "context"), new_error()
-        status = lib.ct_gate_know_text(self._pointer, ffi.from_buffer(data), len(data), error)
-        check(status, error)
+    def close(self) -> None:
+        lib.ct_gate_close(self._pointer)
+
+    def know_text(self, text: bytes, timeout_ms: int) -> bool:
+        """Whether there was room for it."""
+        error = new_error()
+        status = lib.ct_gate_know_text(
+            self._pointer, ffi.from_buffer(text), len(text), timeout_ms, error
+        )
+        if status != lib.CT_TIMEOUT:
+            check(status, error)
+        return bool(status == lib.CT_OK)
 
     def know_messages(self, ids: Sequence[int]) -> None:
         error = new_error()

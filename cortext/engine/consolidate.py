@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time as clock
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -55,18 +54,14 @@ def consolidate(
     progress: Callable[[int, int], None] | None,
 ) -> Report:
     """As `Engine.consolidate`."""
-    if budget_ms is not None and (
-        isinstance(budget_ms, bool)
-        or not isinstance(budget_ms, (int, float))
-        or not budget_ms > 0
-        or math.isnan(budget_ms)
-    ):
-        raise InputError(f"budget_ms is {budget_ms!r}; it must be milliseconds above 0, or None")
+    budget = convert.to_duration(budget_ms, "budget_ms", unit="milliseconds")
+    if not budget:
+        raise InputError("budget_ms is 0; it must be milliseconds above 0, or None")
     begun = clock.perf_counter()
     total = handle.consolidation()[0]
     report = _native.new_report()
     while True:
-        left = math.inf if budget_ms is None else budget_ms - (clock.perf_counter() - begun) * 1000
+        left = budget - (clock.perf_counter() - begun) * 1000
         handle.consolidate(int(max(0, min(_SLICE_MS, left))), report)
         waiting, directives = handle.consolidation()
         if progress is not None and total:

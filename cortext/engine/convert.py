@@ -108,6 +108,18 @@ def to_new_message(message: NewMessage | Mapping[str, Any]) -> NewMessage:
     return NewMessage(**message)
 
 
+def to_duration(value: float | None, what: str, *, unit: str) -> float:
+    """A time to wait, math.inf for None.  InputError for what is no number from 0 on."""
+    if value is None:
+        return math.inf
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+        raise InputError(f"{what} is {value!r}; it must be {unit} from 0, or None")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def to_budget(value: int | None, what: str) -> int:
     """A budget as the core takes it, 0 for none.  InputError for what is no number from 1 on."""
     if value is None:

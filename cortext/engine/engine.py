@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import os
 import threading
 import time as clock
@@ -222,23 +221,17 @@ class Engine:
         progress: called about ten times a second with (done, total) of what waited at the start.
         Returns: False when the time ran out or messages failed to embed (see `stats`).
         """
-        if timeout is not None and (
-            isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout >= 0
-        ):
-            raise InputError(f"timeout is {timeout!r}; it must be seconds from 0, or None")
-        deadline = None if timeout in (None, math.inf) else clock.monotonic() + timeout
+        deadline = clock.monotonic() + convert.to_duration(timeout, "timeout", unit="seconds")
         total = 0
         while True:
-            wait = _SLICE_MS
-            if deadline is not None:
-                wait = max(0, min(wait, int((deadline - clock.monotonic()) * 1000)))
+            wait = int(max(0, min(_SLICE_MS, (deadline - clock.monotonic()) * 1000)))
             done, pending = self._handle.flush(wait)
             total = max(total, pending)
             if progress is not None and total:
                 progress(total - pending, total)
             if done:
                 return pending == 0
-            if deadline is not None and clock.monotonic() >= deadline:
+            if clock.monotonic() >= deadline:
                 return False
 
     def get(self, id: int) -> Message:
@@ -453,7 +446,7 @@ class Engine:
             follows=context is None,
             every=bool(every),
         )
-        gate = Gate(handle, session=session, scope=scope or session, knobs=used)
+        gate = Gate(handle, self, session=session, scope=scope or session, knobs=used)
         if context is not None:
             gate.know(context)
         return gate

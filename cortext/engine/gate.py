@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import time as clock
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
@@ -14,11 +13,12 @@ from cortext.engine import convert
 from cortext.engine.gate_types import Channel, GateEvent, GateSegment, GateTerms, GateVerdict
 from cortext.engine.knobs import Knobs
 from cortext.engine.types import Message
-from cortext.errors import ClosedError, InputError
+from cortext.errors import InputError
 
 __all__ = ["Gate"]
 
 _SLICE_MS = 100  # a wait comes back to Python this often, so that Ctrl-C works
+_IDS = 1000  # messages that are looked up at once
 _CHANNELS: tuple[Channel, ...] = get_args(Channel)
 
 
@@ -26,23 +26,25 @@ class Gate:
     """Watches one stream.  Made by `Engine.gate`; a context manager that closes itself.
 
     Deltas are cut into segments, which a thread of the engine looks up and decides, one after
-    another in the order in which they came.  Of a gate that is behind by 256 segments the oldest
-    are passed over (`skipped`); 1,024 events are kept for whoever is to take them.
+    another in the order in which they came, the gates of the engine in turn.  Of a gate that is
+    behind by 256 segments the oldest are passed over (`skipped`); 1,024 events are kept for whoever
+    is to take them.  Of a run of over 512 bytes without a break the first 512 are looked up.
 
     Every method may be called from any thread; streams that two threads feed to one channel mix.
-    Each raises ClosedError after `close` or `Engine.close`, and ForkedError in a forked child.
+    Each raises ClosedError after `close` or `Engine.close`, and ForkedError in a forked child.  An
+    engine is kept open by its gates as long as somebody holds them.
     """
 
     def __init__(
-        self, handle: _native.GateHandle, *, session: str, scope: str, knobs: Knobs
+        self, handle: _native.GateHandle, engine: object, *, session: str, scope: str, knobs: Knobs
     ) -> None:
         """Not for users: call `Engine.gate`."""
         self._handle = handle
+        self._engine = engine  # which closes itself when nobody holds it
         self._feed = handle.feed
         self._session = session
         self._scope = scope
         self._knobs = knobs
-        self._closed = False
 
     def __enter__(self) -> Gate:
         return self
@@ -76,27 +78,23 @@ class Gate:
     @property
     def skipped(self) -> int:
         """Segments that were never decided, because the model could not keep up."""
-        return self._open().counts().skipped
+        return self._handle.counts().skipped
 
     def know(self, context: str | Message | Iterable[str | Message]) -> None:
         """Take in what the reader of the stream has before it: texts, or messages of the store.
 
-        None of it is brought up.  Texts over 2,000 bytes are known by all their words, but by the
-        meaning of their first 2,000 bytes only.  Raises: InputError.
+        None of it is brought up.  It is known by its words, the newest 350,000 at least, and the
+        newest 64 texts by the meaning of their first 2,000 bytes, too.  Messages that are gone are
+        passed over.  It waits when more than 1,024 texts, or 4 MiB, are still to be taken in.
+
+        Raises: InputError, and nothing is known of it then.
         """
-        handle = self._open()
-        items = [context] if isinstance(context, (str, Message)) else list(context)
-        for number, item in enumerate(items):
-            if not isinstance(item, (str, Message)):
-                raise InputError(
-                    f"context {number} is {type(item).__name__}; it must be a text or a Message"
-                )
-        ids = [item.id for item in items if isinstance(item, Message)]
-        for item in items:
-            if isinstance(item, str):
-                handle.know_text(item)
-        if ids:
-            handle.know_messages(ids)
+        texts, ids = _to_context(context)
+        for text in texts:
+            while not self._handle.know_text(text, _SLICE_MS):
+                pass
+        for at in range(0, len(ids), _IDS):
+            self._handle.know_messages(ids[at : at + _IDS])
 
     def feed(self, delta: str | bytes, channel: Channel = "text") -> GateEvent | None:
         """Take in what came of the stream; the oldest event that waits, if any.
@@ -107,8 +105,6 @@ class Gate:
 
         Raises: InputError for another type or channel.
         """
-        if self._closed:
-            raise ClosedError("the gate is closed")
         if isinstance(delta, str):
             data = delta.encode("utf-8", "surrogatepass")
         elif isinstance(delta, bytes):
@@ -122,7 +118,6 @@ class Gate:
 
     def poll(self) -> GateEvent | None:
         """The oldest event that waits, if any."""
-        self._open()
         return self._take()
 
     def wait(self, timeout: float | None = None) -> list[GateEvent]:
@@ -130,17 +125,10 @@ class Gate:
 
         timeout: seconds, None for no limit; what is not decided by then comes later.
         """
-        handle = self._open()
-        if timeout is not None and (
-            isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout >= 0
-        ):
-            raise InputError(f"timeout is {timeout!r}; it must be seconds from 0, or None")
-        deadline = None if timeout in (None, math.inf) else clock.monotonic() + timeout
+        deadline = clock.monotonic() + convert.to_duration(timeout, "timeout", unit="seconds")
         while True:
-            left = _SLICE_MS
-            if deadline is not None:
-                left = max(0, min(left, math.ceil((deadline - clock.monotonic()) * 1000)))
-            if handle.wait(left) or (deadline is not None and clock.monotonic() >= deadline):
+            left = (deadline - clock.monotonic()) * 1000
+            if self._handle.wait(math.ceil(max(0, min(_SLICE_MS, left)))) or left <= 0:
                 return self._take_all()
 
     def flush(self, timeout: float | None = None) -> list[GateEvent]:
@@ -148,7 +136,7 @@ class Gate:
 
         The next delta begins a new stream of the same turn: what was staged stays known.
         """
-        self._open().end()
+        self._handle.end()
         return self.wait(timeout)
 
     def reset(self) -> None:
@@ -156,15 +144,14 @@ class Gate:
 
         What `know` and the session brought stays known, and what is staged stays on the bus.
         """
-        self._open().reset()
+        self._handle.reset()
 
     def close(self) -> None:
-        """Forget everything but what is staged.  Idempotent."""
-        if self._closed:
-            return
-        self._closed = True
-        with contextlib.suppress(ClosedError):
-            self._handle.reset()
+        """Forget everything but what is staged; nothing more is.  Idempotent.
+
+        Who waits in another thread gets ClosedError.
+        """
+        self._handle.close()
 
     async def wrap(
         self, stream: AsyncIterable[str], channel: Channel = "text"
@@ -184,11 +171,6 @@ class Gate:
         for event in await asyncio.to_thread(self.flush):
             yield "", event
 
-    def _open(self) -> _native.GateHandle:
-        if self._closed:
-            raise ClosedError("the gate is closed")
-        return self._handle
-
     def _take(self) -> GateEvent | None:
         row = self._handle.take()
         return None if row is None else _to_event(row)
@@ -198,6 +180,26 @@ class Gate:
         while (event := self._take()) is not None:
             events.append(event)
         return events
+
+
+def _to_context(context: str | Message | Iterable[str | Message]) -> tuple[list[bytes], list[int]]:
+    if not isinstance(context, (str, Message, Iterable)):
+        raise InputError(
+            f"context is {type(context).__name__}; it must be texts and Messages, or one of them"
+        )
+    texts, ids = [], []
+    for number, item in enumerate([context] if isinstance(context, (str, Message)) else context):
+        if isinstance(item, str):
+            texts.append(_native.encode(item, f"context {number}"))
+        elif not isinstance(item, Message):
+            raise InputError(
+                f"context {number} is {type(item).__name__}; it must be a text or a Message"
+            )
+        elif not isinstance(item.id, int) or not -(2**63) <= item.id < 2**63:
+            raise InputError(f"context {number} has the id {item.id!r}; no message has")
+        else:
+            ids.append(item.id)
+    return texts, ids
 
 
 def _to_event(row: _native.DecisionRow) -> GateEvent:

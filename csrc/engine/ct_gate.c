@@ -13,6 +13,7 @@ static int check(ct_gate *gate, ct_error *error) {
     if (gate->gates->forks != ct_process_forks())
         return ct_fail(error, CT_FORKED, "this gate's engine was opened before a fork, which SQLite cannot cross: start "
                                          "the process by spawn, or fork first and open the store then");
+    if (atomic_load(&gate->closed)) return ct_fail(error, CT_CLOSED, "the gate is closed");
     return atomic_load(&gate->gates->stopping) ? ct_fail(error, CT_CLOSED, "the engine is closed") : CT_OK;
 }
 
@@ -50,38 +51,60 @@ int ct_gate_open(ct_engine *engine, const ct_gate_options *options, ct_gate **ou
     return status;
 }
 
+void ct_gate_close(ct_gate *gate) {
+    if (gate->gates->forks != ct_process_forks()) return;
+    ct_gate_mind *over = NULL;
+    pthread_mutex_lock(&gate->gates->mutex);
+    atomic_store(&gate->closed, 1);
+    ct_gate_drop_jobs(gate);
+    ct_gate_drop_decisions(gate);
+    if (!gate->is_worked_on) { /* else the thread frees it */
+        over = gate->mind;
+        gate->mind = NULL;
+    }
+    pthread_cond_broadcast(&gate->gates->done);
+    pthread_mutex_unlock(&gate->gates->mutex);
+    ct_gate_mind_free(over);
+}
+
 void ct_gate_drop(ct_gate **holder) {
     ct_gate *gate = *holder;
     if (!gate || gate->gates->forks != ct_process_forks()) return;
-    pthread_mutex_lock(&gate->gates->mutex);
-    ct_gate_drop_segments(gate->gates, gate, SIZE_MAX);
-    gate->turn++;
-    pthread_mutex_unlock(&gate->gates->mutex);
+    ct_gate_close(gate);
     ct_gate_release(gate);
 }
 
-int ct_gate_know_text(ct_gate *gate, const char *text, size_t bytes, ct_error *error) {
+int ct_gate_know_text(ct_gate *gate, const char *text, size_t bytes, int64_t timeout_ms, ct_error *error) {
     int status = check(gate, error);
     if (status) return status;
-    ct_job *of = ct_gate_make_job(gate, JOB_TEXT, text, bytes);
+    ct_gates *gates = gate->gates;
+    int64_t deadline = ct_clock_ns() + timeout_ms * 1000000;
+    ct_job *of = ct_gate_make_job(JOB_TEXT, text, bytes);
     if (!of) return ct_fail_nomem(error);
-    ct_gate_put_job(of);
-    return CT_OK;
+    pthread_mutex_lock(&gates->mutex);
+    while (!ct_gate_has_room(gate) && !gates->stopping && !gate->closed && ct_clock_ns() < deadline)
+        ct_clock_wait(&gates->done, &gates->mutex, deadline);
+    int has_room = ct_gate_has_room(gate);
+    pthread_mutex_unlock(&gates->mutex);
+    if (has_room) ct_gate_put_job(gate, of);
+    else ct_gate_free_job(of);
+    status = check(gate, error);
+    return status || has_room ? status : ct_fail(error, CT_TIMEOUT, "texts still wait to be known");
 }
 
 int ct_gate_know_messages(ct_gate *gate, const int64_t *ids, size_t count, ct_error *error) {
     int status = check(gate, error);
     if (status) return status;
-    ct_job *of = ct_gate_make_job(gate, JOB_MESSAGES, ids, count * sizeof *ids);
+    ct_job *of = ct_gate_make_job(JOB_MESSAGES, ids, count * sizeof *ids);
     if (!of) return ct_fail_nomem(error);
     of->count = count;
-    ct_gate_put_job(of);
+    ct_gate_put_job(gate, of);
     return CT_OK;
 }
 
 static int take_segment(void *state, const ct_segment *segment) {
     ct_gate *gate = state;
-    ct_job *of = ct_gate_make_job(gate, JOB_SEGMENT, segment->text, segment->bytes);
+    ct_job *of = ct_gate_make_job(JOB_SEGMENT, segment->text, segment->bytes);
     if (!of) return CT_NOMEM;
     of->start = segment->start;
     of->end = segment->end;
@@ -89,7 +112,7 @@ static int take_segment(void *state, const ct_segment *segment) {
     of->ends_turn = gate->is_ending;
     of->channel = gate->channel;
     of->ended_ns = gate->ended_ns;
-    ct_gate_put_job(of);
+    ct_gate_put_job(gate, of);
     return CT_OK;
 }
 
@@ -124,16 +147,16 @@ int ct_gate_end(ct_gate *gate, ct_error *error) {
 int ct_gate_reset(ct_gate *gate, ct_error *error) {
     int status = check(gate, error);
     if (status) return status;
-    ct_job *of = ct_gate_make_job(gate, JOB_RESET, NULL, 0);
+    ct_job *of = ct_gate_make_job(JOB_RESET, NULL, 0);
     if (!of) return ct_fail_nomem(error);
     pthread_mutex_lock(&gate->feed_mutex);
     for (int i = 0; i < CT_GATE_CHANNELS; i++) ct_segmenter_reset(gate->segmenters[i]);
     pthread_mutex_lock(&gate->gates->mutex);
-    ct_gate_drop_segments(gate->gates, gate, SIZE_MAX);
-    while (gate->first) ct_gate_free_decision(ct_gate_pop_decision(gate));
+    ct_gate_drop_segments(gate, SIZE_MAX);
+    ct_gate_drop_decisions(gate);
     gate->turn++;
     pthread_mutex_unlock(&gate->gates->mutex);
-    ct_gate_put_job(of);
+    ct_gate_put_job(gate, of);
     pthread_mutex_unlock(&gate->feed_mutex);
     return CT_OK;
 }
@@ -144,13 +167,12 @@ int ct_gate_wait(ct_gate *gate, int64_t timeout_ms, ct_error *error) {
     ct_gates *gates = gate->gates;
     int64_t deadline = ct_clock_ns() + timeout_ms * 1000000;
     pthread_mutex_lock(&gates->mutex);
-    while (gate->jobs && !gates->stopping && ct_clock_ns() < deadline)
+    while (gate->jobs && !gates->stopping && !gate->closed && ct_clock_ns() < deadline)
         ct_clock_wait(&gates->done, &gates->mutex, deadline);
-    int is_done = !gate->jobs, is_closed = gates->stopping;
+    int is_done = !gate->jobs;
     pthread_mutex_unlock(&gates->mutex);
-    if (is_done) return CT_OK;
-    if (is_closed) return ct_fail(error, CT_CLOSED, "the engine was closed meanwhile");
-    return ct_fail(error, CT_TIMEOUT, "segments still wait for a decision");
+    status = check(gate, error);
+    return status || is_done ? status : ct_fail(error, CT_TIMEOUT, "segments still wait for a decision");
 }
 
 void ct_decision_drop(ct_decision **holder) { ct_gate_free_decision((ct_gate_decision *)*holder); }

@@ -12,9 +12,6 @@
 #include "recall/ct_question.h"
 #include "store/ct_result.h"
 
-/* Vectors of what is known that new ones are compared with: the newest. */
-#define VECTORS 64
-
 /* So much of a text says what it is about. */
 #define EMBEDDED_BYTES 2048
 
@@ -26,6 +23,9 @@
 
 /* Most bytes that one segment brings up. */
 #define BYTES 8192
+
+/* So much of a segment is looked up; only a run without a break is longer. */
+#define LOOKED_UP 512
 
 /* How likely a message answers the segment: a logistic of its cosine, its score and its BM25, of whether the segment asks,
  * for who asks looks for something, and of how long it is, for few words are near to much by chance.  Fitted on the
@@ -58,7 +58,7 @@ struct ct_gate_mind {
     ct_known *context;
     ct_known *staged; /* for this stream */
     ct_topic topic;
-    float *vectors; /* [VECTORS][dimension], a ring */
+    float *vectors; /* [CT_GATE_VECTORS][dimension], a ring */
     size_t vector_count;
     size_t next_vector;
 };
@@ -88,7 +88,7 @@ int ct_gate_mind_create(const ct_gate_options *options, int32_t dimension, ct_ga
     mind->dimension = dimension;
     mind->session = ct_copy_string(options->session);
     mind->scope = ct_copy_string(options->scope);
-    mind->vectors = ct_alloc(VECTORS * (size_t)dimension * sizeof *mind->vectors);
+    mind->vectors = ct_alloc(CT_GATE_VECTORS * (size_t)dimension * sizeof *mind->vectors);
     mind->filter = (ct_filter){.session_count = filter->session_count, .role_count = filter->role_count,
                                .since_ms = filter->since_ms, .until_ms = filter->until_ms};
     int status = CT_OK;
@@ -131,20 +131,29 @@ int ct_gate_mind_reset(ct_gate_mind *mind, ct_error *error) {
 
 static float *add_vector(ct_gate_mind *mind) {
     float *vector = mind->vectors + mind->next_vector * (size_t)mind->dimension;
-    mind->next_vector = (mind->next_vector + 1) % VECTORS;
-    if (mind->vector_count < VECTORS) mind->vector_count++;
+    mind->next_vector = (mind->next_vector + 1) % CT_GATE_VECTORS;
+    if (mind->vector_count < CT_GATE_VECTORS) mind->vector_count++;
     return vector;
 }
 
 /* What only asks tells nothing: that the answer means much the same does not make it known. */
 static int asks_only(const char *text, size_t bytes) { return ct_question_share(text, bytes) > 0.5; }
 
-int ct_gate_mind_know_text(ct_gate_mind *mind, ct_engine *engine, const char *text, size_t bytes, ct_error *error) {
-    int status = ct_known_add_text(mind->context, text, bytes, error);
-    size_t some = bytes < EMBEDDED_BYTES ? bytes : EMBEDDED_BYTES;
-    while (some < bytes && some > 0 && ((unsigned char)text[some] & 0xc0) == 0x80) some--;
-    if (status || ct_utf8_check(text, some) != CT_UTF8_GOOD) return status;
-    if (asks_only(text, bytes)) return CT_OK;
+/* The bytes of a text's beginning, of `most` at most, that end with a whole character. */
+static size_t beginning(const char *text, size_t bytes, size_t most) {
+    if (bytes <= most) return bytes;
+    while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80) most--;
+    return most;
+}
+
+int ct_gate_mind_know_words(ct_gate_mind *mind, const char *text, size_t bytes, ct_error *error) {
+    return ct_known_add_text(mind->context, text, bytes, error);
+}
+
+int ct_gate_mind_know_meaning(ct_gate_mind *mind, ct_engine *engine, const char *text, size_t bytes, ct_error *error) {
+    size_t some = beginning(text, bytes, EMBEDDED_BYTES);
+    int status = CT_OK;
+    if (ct_utf8_check(text, some) != CT_UTF8_GOOD || asks_only(text, bytes)) return CT_OK;
     float *vector = ct_alloc((size_t)mind->dimension * sizeof *vector);
     if (!vector) return ct_fail_nomem(error);
     status = ct_encoder_embed(engine->encoder, &text, &some, 1, 0, vector, error);
@@ -275,7 +284,7 @@ static int search(const ct_gate_mind *mind, ct_engine *engine, const ct_decision
                   ct_result **out, ct_error *error) {
     ct_query query = {
         .text = decision->text,
-        .text_bytes = decision->text_bytes,
+        .text_bytes = beginning(decision->text, decision->text_bytes, LOOKED_UP),
         .filter = mind->filter,
         .limit = ct_knobs_read(&mind->knobs).gate_limit + SPARE,
         .stages = CT_STAGE_ALL & ~CT_STAGE_DATE,
@@ -294,24 +303,32 @@ static int is_wanted(const finding *of, const ct_knobs *knobs) {
 
 static double odds(const finding *of) { return of->relevance / fmax(1 - of->relevance, 1e-9); }
 
-/* Keep of the rows those that are worth staging, at most the gate's limit, and stage them. */
-static int stage(ct_gate_mind *mind, ct_engine *engine, ct_result *result, const finding *found, double best,
-                 ct_error *error) {
+/* Keep of the rows those that are worth staging, at most the gate's limit; they are known from here on. */
+static int keep(ct_gate_mind *mind, ct_engine *engine, ct_result *result, const finding *found, double best,
+                ct_error *error) {
     size_t limit = (size_t)ct_knobs_read(&mind->knobs).gate_limit, kept = 0;
     int status = CT_OK;
     for (size_t i = 0; !status && i < result->count && kept < limit; i++) {
         if (!is_wanted(&found[i], &mind->knobs) || odds(&found[i]) < BESIDE * best) continue;
         ct_row row = result->rows[i];
-        ct_staged message = {row.id, row.text_bytes, found[i].relevance, row.excerpt_start, row.excerpt_end};
-        ct_active active = {row.id, found[i].relevance};
-        int taken = 0;
-        status = ct_stage_bus_put(engine->staged, mind->scope, &message, &taken, error);
-        if (!status) status = know_row(mind, mind->staged, engine, &row, error);
-        if (!status) status = ct_working_rise(engine->working, mind->session, &active, 1, error);
+        status = know_row(mind, mind->staged, engine, &row, error);
         row.score = found[i].relevance;
         result->rows[kept++] = row;
     }
     result->count = kept;
+    return status;
+}
+
+int ct_gate_mind_stage(const ct_gate_mind *mind, ct_engine *engine, const ct_result *staged, ct_error *error) {
+    int status = CT_OK;
+    for (size_t i = 0; !status && i < staged->count; i++) {
+        const ct_row *row = &staged->rows[i];
+        ct_staged message = {row->id, row->text_bytes, row->score, row->excerpt_start, row->excerpt_end};
+        ct_active active = {row->id, row->score};
+        int taken = 0;
+        status = ct_stage_bus_put(engine->staged, mind->scope, &message, &taken, error);
+        if (!status) status = ct_working_rise(engine->working, mind->session, &active, 1, error);
+    }
     return status;
 }
 
@@ -361,7 +378,7 @@ int ct_gate_mind_decide(ct_gate_mind *mind, ct_engine *engine, const ct_affect *
     }
     decision->verdict = ct_gate_decide(&decision->view, &mind->knobs);
     if (decision->verdict.should_stage) {
-        status = stage(mind, engine, result, found, best < result->count ? odds(&found[best]) : 0, error);
+        status = keep(mind, engine, result, found, best < result->count ? odds(&found[best]) : 0, error);
         if (!status && result->count) {
             decision->staged = result;
             result = NULL;

@@ -1,4 +1,4 @@
-/* One thread of the engine does the jobs of all gates in the order they came. */
+/* One thread of the engine does the jobs of all gates, which take turns. */
 #include <signal.h>
 
 #include "base/ct_alloc.h"
@@ -9,45 +9,13 @@
 #include "engine/ct_gate_queue.h"
 #include "store/ct_result.h"
 
-/* Segments of one gate that wait, and decisions that nobody took; the oldest goes when there is one more. */
-#define WAITING_MAX 256
-#define DECISIONS_MAX 1024
-
-/* ---- decisions ----------------------------------------------------------------------------- */
-
-void ct_gate_free_decision(ct_gate_decision *of) {
-    if (!of) return;
-    ct_result_free((ct_result *)(uintptr_t)of->public.staged);
-    ct_free(of->text);
-    ct_free(of->failure);
-    ct_free(of);
-}
-
-ct_gate_decision *ct_gate_pop_decision(ct_gate *gate) {
-    ct_gate_decision *of = gate->first;
-    if (!of) return NULL;
-    gate->first = of->next;
-    if (!gate->first) gate->last = NULL;
-    gate->ready--;
-    return of;
-}
-
-static void push_decision(ct_gate *gate, ct_gate_decision *of) {
-    if (gate->ready == DECISIONS_MAX) {
-        ct_gate_free_decision(ct_gate_pop_decision(gate));
-        gate->counts.forgotten++;
-    }
-    of->next = NULL;
-    if (gate->last) gate->last->next = of;
-    else gate->first = of;
-    gate->last = of;
-    gate->ready++;
-}
+/* Jobs that a gate may have done in its turn, as long as none of them takes long. */
+#define TURN_JOBS 64
 
 /* ---- lifetime of gates --------------------------------------------------------------------- */
 
 void ct_gate_free(ct_gate *gate) {
-    while (gate->first) ct_gate_free_decision(ct_gate_pop_decision(gate));
+    ct_gate_drop_decisions(gate);
     for (int i = 0; i < CT_GATE_CHANNELS; i++) ct_segmenter_free(gate->segmenters[i]);
     ct_gate_mind_free(gate->mind);
     ct_free(gate->trouble);
@@ -65,48 +33,30 @@ void ct_gate_release(ct_gate *gate) {
     ct_gates_release(gates);
 }
 
-static void free_job(ct_job *of) {
-    ct_free(of->bytes);
-    ct_free(of);
-}
-
-size_t ct_gate_drop_segments(ct_gates *gates, ct_gate *gate, size_t most) {
-    size_t dropped = 0;
-    ct_job **at = &gates->first, *before = NULL;
-    while (*at && dropped < most) {
-        ct_job *of = *at;
-        if (of->gate != gate || of->kind != JOB_SEGMENT) {
-            before = of;
-            at = &of->next;
-            continue;
-        }
-        *at = of->next;
-        if (gates->last == of) gates->last = before;
-        gate->references--;
-        gate->jobs--;
-        gate->counts.waiting--;
-        dropped++;
-        free_job(of);
-    }
-    return dropped;
-}
-
 /* ---- the thread ---------------------------------------------------------------------------- */
 
-static int decide(ct_gates *gates, const ct_job *of, ct_gate_decision *to, ct_error *error) {
+static int decide(ct_gates *gates, ct_gate_mind *mind, const ct_job *of, ct_gate_decision *to, ct_error *error) {
     int status = CT_OK;
     int64_t began = ct_clock_ns();
     to->public.waited_ns = began - of->ended_ns;
     if (!gates->affect) status = ct_affect_create(gates->engine->encoder, &gates->affect, error);
     if (!status)
-        status = ct_gate_mind_decide(of->gate->mind, gates->engine, gates->affect, of->ends_paragraph, of->ends_turn,
+        status = ct_gate_mind_decide(mind, gates->engine, gates->affect, of->ends_paragraph, of->ends_turn,
                                      &to->public, error);
     to->public.total_ns = ct_clock_ns() - of->ended_ns;
     return status;
 }
 
+static void fail_decision(ct_gate_decision *of, const ct_error *why) {
+    of->failure = ct_copy_string(why->message);
+    of->public.failure = of->failure ? of->failure : "out of memory";
+    of->public.verdict.should_interrupt = of->public.verdict.should_stage = 0;
+    ct_result_free((ct_result *)(uintptr_t)of->public.staged);
+    of->public.staged = NULL;
+}
+
 /* NULL when memory is short. */
-static ct_gate_decision *decide_segment(ct_gates *gates, ct_job *of) {
+static ct_gate_decision *decide_segment(ct_gates *gates, ct_gate_mind *mind, ct_job *of) {
     ct_error error = {0};
     ct_gate_decision *to = ct_alloc_zero(sizeof *to);
     if (!to) return NULL;
@@ -117,42 +67,73 @@ static ct_gate_decision *decide_segment(ct_gates *gates, ct_job *of) {
     to->public.start = of->start;
     to->public.end = of->end;
     to->public.channel = of->channel;
-    if (decide(gates, of, to, &error)) {
-        to->failure = ct_copy_string(error.message);
-        to->public.failure = to->failure ? to->failure : "out of memory";
-        to->public.verdict.should_interrupt = to->public.verdict.should_stage = 0;
-    }
+    if (decide(gates, mind, of, to, &error)) fail_decision(to, &error);
     return to;
 }
 
-static void do_job(ct_gates *gates, ct_job *of, uint64_t turn) {
+/* A segment is decided, of a gate that may have been reset or closed meanwhile.  Under the mutex, so that nothing is
+ * staged behind that call. */
+static void hand_out(ct_gate *gate, ct_gate_decision *made, uint64_t turn) {
     ct_error error = {0};
-    ct_gate *gate = of->gate;
+    gate->counts.waiting--;
+    if (!made) {
+        gate->counts.skipped++;
+        return;
+    }
+    int is_over = gate->closed || gate->turn != turn;
+    if (!is_over && made->public.staged &&
+        ct_gate_mind_stage(gate->mind, gate->gates->engine, made->public.staged, &error))
+        fail_decision(made, &error);
+    if (!is_over && !made->public.failure && gate->trouble) {
+        made->public.failure = made->failure = gate->trouble;
+        gate->trouble = NULL;
+    }
+    if (!is_over && (gate->every || made->public.staged || made->public.failure)) ct_gate_push_decision(gate, made);
+    else ct_gate_free_decision(made);
+}
+
+/* Do a job, with the mutex held but while it is being done; returns whether that may have taken milliseconds. */
+static int do_job(ct_gate *gate, ct_job *of) {
+    ct_gates *gates = gate->gates;
+    ct_error error = {0};
     ct_gate_decision *made = NULL;
+    ct_gate_mind *mind = gate->mind;
+    uint64_t turn = gate->turn;
+    int status = CT_OK;
+    /* Of more texts than that the meaning of the first would be forgotten at once. */
+    int means = of->kind == JOB_TEXT && gate->texts < CT_GATE_VECTORS;
+    pthread_mutex_unlock(&gates->mutex);
     switch (of->kind) {
-    case JOB_SEGMENT: made = decide_segment(gates, of); break;
-    case JOB_TEXT: ct_gate_mind_know_text(gate->mind, gates->engine, of->bytes, of->count, &error); break;
-    case JOB_MESSAGES:
-        ct_gate_mind_know_messages(gate->mind, gates->engine, (const int64_t *)(const void *)of->bytes, of->count,
-                                   &error);
+    case JOB_SEGMENT: made = decide_segment(gates, mind, of); break;
+    case JOB_TEXT:
+        status = ct_gate_mind_know_words(mind, of->bytes, of->count, &error);
+        if (!status && means) ct_gate_mind_know_meaning(mind, gates->engine, of->bytes, of->count, &error);
         break;
-    case JOB_RESET: ct_gate_mind_reset(gate->mind, &error); break;
+    case JOB_MESSAGES:
+        ct_gate_mind_know_messages(mind, gates->engine, (const int64_t *)(const void *)of->bytes, of->count, &error);
+        break;
+    case JOB_RESET: ct_gate_mind_reset(mind, &error); break;
     }
     pthread_mutex_lock(&gates->mutex);
     gate->jobs--;
     if (error.status && !gate->trouble) gate->trouble = ct_copy_string(error.message);
-    if (made && !made->public.failure) {
-        made->public.failure = made->failure = gate->trouble;
-        gate->trouble = NULL;
+    if (of->kind == JOB_SEGMENT) hand_out(gate, made, turn);
+    pthread_cond_broadcast(&gates->done);
+    return means || of->kind == JOB_SEGMENT || of->kind == JOB_MESSAGES;
+}
+
+/* A gate's turn; with the mutex held. */
+static void take_turn(ct_gate *gate) {
+    ct_gates *gates = gate->gates;
+    int left = TURN_JOBS;
+    ct_job *of;
+    gate->is_worked_on = 1;
+    while (left > 0 && !gates->stopping && !gate->closed && (of = ct_gate_pop_job(gate))) {
+        left = do_job(gate, of) ? 0 : left - 1;
+        ct_gate_free_job(of);
     }
-    if (of->kind == JOB_SEGMENT) {
-        gate->counts.waiting--;
-        if (!made) gate->counts.skipped++;
-        else if (gate->turn == turn && (gate->every || made->public.staged || made->public.failure))
-            push_decision(gate, made);
-        else ct_gate_free_decision(made);
-    }
-    pthread_mutex_unlock(&gates->mutex);
+    gate->is_worked_on = 0;
+    if (gate->first_job) ct_gate_stand_in_line(gate);
 }
 
 static void *run(void *argument) {
@@ -161,21 +142,17 @@ static void *run(void *argument) {
     if (ct_affect_create(gates->engine->encoder, &gates->affect, &later)) gates->affect = NULL;
     pthread_mutex_lock(&gates->mutex);
     while (!gates->stopping) {
-        ct_job *of = gates->first;
-        if (!of) {
+        ct_gate *gate = ct_gates_next_in_line(gates);
+        if (!gate) {
             pthread_cond_wait(&gates->work, &gates->mutex);
             continue;
         }
-        gates->first = of->next;
-        if (!gates->first) gates->last = NULL;
-        uint64_t turn = of->gate->turn;
+        take_turn(gate);
+        if (gate->is_in_line) continue;
+        ct_gate_mind *over = gate->closed ? gate->mind : NULL;
+        if (over) gate->mind = NULL;
         pthread_mutex_unlock(&gates->mutex);
-        do_job(gates, of, turn);
-        ct_gate *gate = of->gate;
-        free_job(of);
-        pthread_mutex_lock(&gates->mutex);
-        pthread_cond_broadcast(&gates->done);
-        pthread_mutex_unlock(&gates->mutex);
+        ct_gate_mind_free(over);
         ct_gate_release(gate);
         pthread_mutex_lock(&gates->mutex);
     }
@@ -220,21 +197,18 @@ void ct_gates_end_waits(ct_gates *gates) {
 void ct_gates_stop(ct_gates *gates) {
     ct_gates_end_waits(gates);
     if (gates->has_thread) pthread_join(gates->thread, NULL);
-    pthread_mutex_lock(&gates->mutex);
-    gates->has_thread = 0;
-    gates->engine = NULL;
-    ct_job *left = gates->first;
-    gates->first = gates->last = NULL;
-    pthread_mutex_unlock(&gates->mutex);
+    ct_gate *gate;
+    do {
+        pthread_mutex_lock(&gates->mutex);
+        gates->has_thread = 0;
+        gates->engine = NULL;
+        gate = ct_gates_next_in_line(gates);
+        if (gate) ct_gate_drop_jobs(gate);
+        pthread_mutex_unlock(&gates->mutex);
+        if (gate) ct_gate_release(gate);
+    } while (gate);
     ct_affect_free(gates->affect);
     gates->affect = NULL;
-    while (left) {
-        ct_job *next = left->next;
-        ct_gate *gate = left->gate;
-        free_job(left);
-        ct_gate_release(gate);
-        left = next;
-    }
 }
 
 void ct_gates_release(ct_gates *gates) {
@@ -247,42 +221,4 @@ void ct_gates_release(ct_gates *gates) {
     pthread_cond_destroy(&gates->done);
     pthread_mutex_destroy(&gates->mutex);
     ct_free(gates);
-}
-
-/* ---- jobs ---------------------------------------------------------------------------------- */
-
-void ct_gate_put_job(ct_job *of) {
-    ct_gates *gates = of->gate->gates;
-    pthread_mutex_lock(&gates->mutex);
-    if (gates->stopping) {
-        pthread_mutex_unlock(&gates->mutex);
-        free_job(of);
-        return;
-    }
-    if (of->kind == JOB_SEGMENT) {
-        if (of->gate->counts.waiting == WAITING_MAX) of->gate->counts.skipped += (int64_t)ct_gate_drop_segments(gates, of->gate, 1);
-        of->gate->counts.waiting++;
-    }
-    of->gate->references++;
-    of->gate->jobs++;
-    of->next = NULL;
-    if (gates->last) gates->last->next = of;
-    else gates->first = of;
-    gates->last = of;
-    pthread_cond_signal(&gates->work);
-    pthread_mutex_unlock(&gates->mutex);
-}
-
-ct_job *ct_gate_make_job(ct_gate *gate, ct_job_kind kind, const void *bytes, size_t count) {
-    ct_job *of = ct_alloc_zero(sizeof *of);
-    if (!of) return NULL;
-    of->gate = gate;
-    of->kind = kind;
-    of->count = count;
-    of->bytes = bytes ? ct_copy(bytes, count) : NULL;
-    if (bytes && !of->bytes) {
-        ct_free(of);
-        return NULL;
-    }
-    return of;
 }

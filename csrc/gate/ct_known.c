@@ -12,6 +12,9 @@
 
 #define CAPACITY_FIRST 256
 
+/* Of one generation: two take 32 MB. */
+#define GENERATION (1u << 20)
+
 /* Hashes; 0 is a free place.  Two that are the same by chance make a text a little better known, in one case of 10^13. */
 typedef struct set {
     uint64_t *list;
@@ -19,9 +22,15 @@ typedef struct set {
     size_t capacity; /* a power of two */
 } set;
 
+/* What was added last, and what came before; what came before that is forgotten. */
+typedef struct generations {
+    set now;
+    set before;
+} generations;
+
 struct ct_known {
-    set runs;
-    set messages;
+    generations runs;
+    generations messages;
 };
 
 int ct_known_create(ct_known **out, ct_error *error) {
@@ -31,8 +40,10 @@ int ct_known_create(ct_known **out, ct_error *error) {
 
 void ct_known_free(ct_known *known) {
     if (!known) return;
-    ct_free(known->runs.list);
-    ct_free(known->messages.list);
+    ct_free(known->runs.now.list);
+    ct_free(known->runs.before.list);
+    ct_free(known->messages.now.list);
+    ct_free(known->messages.before.list);
     ct_free(known);
 }
 
@@ -50,7 +61,11 @@ static size_t slot_of(const set *of, uint64_t hash) {
     return slot;
 }
 
-static int has(const set *of, uint64_t hash) { return hash && of->capacity && of->list[slot_of(of, hash)] == hash; }
+static int holds(const set *of, uint64_t hash) { return of->capacity && of->list[slot_of(of, hash)] == hash; }
+
+static int has(const generations *of, uint64_t hash) {
+    return hash && (holds(&of->now, hash) || holds(&of->before, hash));
+}
 
 static int grow(set *of) {
     set larger = {.capacity = of->capacity ? 2 * of->capacity : CAPACITY_FIRST, .count = of->count};
@@ -63,11 +78,17 @@ static int grow(set *of) {
     return 0;
 }
 
-static int add(set *of, uint64_t hash) {
-    if ((of->count + 1) * 3 > of->capacity * 2 && grow(of)) return -1;
-    size_t slot = slot_of(of, hash);
-    of->count += !of->list[slot];
-    of->list[slot] = hash;
+static int add(generations *to, uint64_t hash) {
+    set *now = &to->now;
+    if (now->count == GENERATION) {
+        ct_free(to->before.list);
+        to->before = *now;
+        *now = (set){0};
+    }
+    if ((now->count + 1) * 3 > now->capacity * 2 && grow(now)) return -1;
+    size_t slot = slot_of(now, hash);
+    now->count += !now->list[slot];
+    now->list[slot] = hash;
     return 0;
 }
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -157,6 +159,111 @@ threading.Thread(target=gates[0].wait, daemon=True).start()
 def test_the_process_ends_in_the_middle(path: Path, run_python: Callable[..., object]) -> None:
     for _ in range(5):
         run_python(EXIT, path)
+
+
+def sentences(of: object, count: int) -> list[str]:
+    return [
+        f"Line {number} of the list of {of} is about nothing at all." for number in range(count)
+    ]
+
+
+def test_gates_take_turns(mem: cortext.Engine) -> None:
+    fill(mem)
+    with mem.gate(session="long", context=[]) as behind, mem.gate(session="short") as quick:
+        behind.know(sentences("context", 60))
+        behind.feed("\n\n".join(sentences("stream", 250)))
+        quick.feed(ask(CODES[0]))
+        (event,) = quick.flush()
+        assert event.memories[0].text == CODES[0]
+        assert len(behind.flush(timeout=0)) == 0
+        assert behind._handle.counts().waiting > 200
+
+
+def count_embedded(cache: Path) -> int:
+    with contextlib.closing(sqlite3.connect(cache)) as db:
+        return int(db.execute("SELECT count(*) FROM vector").fetchone()[0])
+
+
+def test_what_closed_gates_were_given_is_not_embedded(path: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache.db"
+    with cortext.open(path, cache=cache) as mem:
+        gates = [mem.gate(session=str(number), context=[]) for number in range(50)]
+        for number, gate in enumerate(gates):
+            gate.know(sentences(number, 60))
+            gate.feed("\n\n".join(sentences(f"gate {number}", 60)))
+        for gate in gates[::2]:
+            gate.close()
+        del gates, gate
+        with mem.gate(session="last", every=True) as gate:
+            gate.feed("A sentence that is about nothing at all.")
+            assert len(gate.flush()) == 1
+        mem.flush()
+    assert count_embedded(cache) < 1000
+
+
+def test_of_more_texts_than_are_compared_only_the_words_are_taken_in(
+    path: Path, tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache.db"
+    with cortext.open(path, cache=cache) as mem:
+        fill(mem)
+        with mem.gate(session="now", context=[*CODES, *sentences("context", 3000)]) as gate:
+            gate.feed("".join(map(ask, CODES)))
+            assert gate.flush() == [], "all of it is known"
+    assert count_embedded(cache) < 1000
+
+
+def test_closing_a_gate_wakes_who_waits_for_it(mem: cortext.Engine) -> None:
+    fill(mem)
+    told: list[str] = []
+
+    def wait(gate: cortext.Gate) -> None:
+        try:
+            gate.wait()
+        except ClosedError as error:
+            told.append(str(error))
+
+    gates = [mem.gate(session=str(number)) for number in range(4)]
+    for number, gate in enumerate(gates):
+        gate.feed("\n\n".join(sentences(number, 250)))
+    threads = [threading.Thread(target=wait, args=(gate,)) for gate in gates]
+    for thread in threads:
+        thread.start()
+    for gate in gates:
+        gate.close()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert told == ["the gate is closed"] * 4
+    with pytest.raises(ClosedError, match="the gate is closed"):
+        gates[0].poll()
+    gates[0].close()
+
+
+def test_nothing_is_staged_behind_close_or_reset(mem: cortext.Engine) -> None:
+    fill(mem)
+    staged_before = 0
+    for number in range(60):
+        gate = mem.gate(session="now", context=[])
+        gate.feed("".join(map(ask, CODES)))
+        time.sleep(number / 1500)
+        gate.reset() if number % 2 else gate.close()
+        staged_before += len(mem.take_staged("now"))
+        with mem.gate(session="other") as other:
+            other.feed("A sentence that is about nothing at all.")
+            other.flush()
+        assert mem.take_staged("now") == []
+    assert staged_before, "some were quicker"
+
+
+def test_a_gate_keeps_its_engine_open(path: Path, model: Model) -> None:
+    mem = cortext.open(path, model=model)
+    fill(mem)
+    gate = mem.gate(session="now")
+    del mem
+    gc.collect()
+    gate.feed(ask(CODES[0]))
+    (event,) = gate.flush()
+    assert event.memories[0].text == CODES[0]
 
 
 def test_beside_a_graph(path: Path, model: Model) -> None:

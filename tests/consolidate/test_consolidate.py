@@ -300,6 +300,7 @@ def test_episodes_are_read_on_page_by_page(whole: cortext.Engine) -> None:
         lambda mem: mem.consolidate(budget_ms=-1),
         lambda mem: mem.consolidate(budget_ms="1"),
         lambda mem: mem.consolidate(budget_ms=float("nan")),
+        lambda mem: mem.consolidate(budget_ms=-(10**400)),
         lambda mem: mem.episodes(limit=0),
         lambda mem: mem.episodes(limit=10_001),
         lambda mem: mem.episodes(session=[]),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -28,6 +31,16 @@ FILLER = [
     "The second paragraph can be shorter than the first one.",
 ]
 ABOUT = "I have to remember what the code of the garage door was."
+
+STRANGER = cortext.Message(
+    id=1,
+    text="What nobody has stored.",
+    session="elsewhere",
+    role="user",
+    time=datetime(2026, 1, 1, tzinfo=timezone.utc),
+    uid=None,
+    metadata=None,
+)
 
 
 @pytest.fixture(scope="module")
@@ -395,11 +408,15 @@ def test_channels_are_streams_of_their_own(filled: cortext.Engine, session: str)
         lambda mem: mem.gate(knobs={"focus": 1}),
         lambda mem: mem.gate(context=[3]),
         lambda mem: mem.gate(context=["\ud800"]),
+        lambda mem: mem.gate(context=5),
+        lambda mem: mem.gate(context=[replace(STRANGER, id=1 << 70)]),
+        lambda mem: mem.gate(context=[replace(STRANGER, id="7")]),
         lambda mem: mem.gate().feed(3),
         lambda mem: mem.gate().feed(None),
         lambda mem: mem.gate().feed("x", channel="speech"),
         lambda mem: mem.gate().wait(-1),
         lambda mem: mem.gate().wait("soon"),
+        lambda mem: mem.gate().wait(-(10**400)),
         lambda mem: mem.gate().know(b"bytes"),
         lambda mem: mem.take_staged(""),
         lambda mem: mem.working(7),
@@ -410,6 +427,30 @@ def test_channels_are_streams_of_their_own(filled: cortext.Engine, session: str)
 def test_what_it_cannot_take_is_an_input_error(mem: cortext.Engine, call: object) -> None:
     with pytest.raises(InputError):
         call(mem)  # type: ignore[operator]
+
+
+def test_messages_that_are_gone_are_passed_over(filled: cortext.Engine, session: str) -> None:
+    gone = [replace(STRANGER, id=id) for id in (10**9, -1, 0)]
+    with filled.gate(session=session, context=gone) as gate:
+        assert "garage" in brought(run(gate, ABOUT))
+
+
+def test_a_wait_may_be_as_long_as_it_likes(filled: cortext.Engine, session: str) -> None:
+    with filled.gate(session=session, every=True) as gate:
+        gate.feed(ABOUT)
+        assert len(gate.flush(10**400)) == 1
+        assert gate.wait(math.inf) == []
+    assert filled.flush(10**400)
+
+
+@pytest.mark.parametrize("text", [".", "€", "=-", "x", "/"])
+def test_of_a_run_without_a_break_the_beginning_is_looked_up(
+    filled: cortext.Engine, session: str, text: str
+) -> None:
+    with filled.gate(session=session, every=True) as gate:
+        events = run(gate, text * 9000, size=4096)
+        assert all(event.error is None for event in events)
+        assert "".join(event.segment.text for event in events) == text * 9000
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "…", "\0\0", "🙂🙂🙂🙂", "a" * 100_000])

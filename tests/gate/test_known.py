@@ -108,3 +108,11 @@ def test_any_bytes(internals: Any, text: str) -> None:
     known = Known(internals)
     known.add(text)
     assert known.overlap(text) == 1
+
+
+def test_of_very_much_the_newest_is_known(known: Known) -> None:
+    for block in range(8):
+        known.add(" ".join(f"w{block}x{number}" for number in range(100_000)))
+    assert known.overlap("w7x10 w7x11 w7x12") == 1
+    assert known.overlap("w4x99990 w4x99991 w4x99992") == 1
+    assert known.overlap("w0x10 w0x11 w0x12") == 0
