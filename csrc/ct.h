@@ -330,6 +330,9 @@ int ct_engine_flush(ct_engine *engine, int64_t timeout_ms, int64_t *pending, ct_
 int ct_engine_get(ct_engine *engine, const int64_t *ids, size_t count, ct_result **out,
                   ct_error *error);
 
+/* The same, but those that are missing are passed over. */
+int ct_engine_get_present(ct_engine *engine, const int64_t *ids, size_t count, ct_result **out, ct_error *error);
+
 /* Messages with id > after that pass the filter, lowest id first.  Free the result. */
 int ct_engine_messages(ct_engine *engine, const ct_filter *filter, int64_t after, int32_t limit,
                        ct_result **out, ct_error *error);
@@ -483,6 +486,7 @@ typedef struct ct_consolidation {
     int64_t digests_ns;
     int64_t words_ns;
     int32_t complete; /* nothing is left of what is embedded; set by each call */
+    int32_t anew;     /* what was left before did not fit together: all was dropped and is done again */
 } ct_consolidation;
 
 /* Link what says the same, what replaces what and what belongs together, choose sentences for digests, and merge the

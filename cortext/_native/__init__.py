@@ -6,7 +6,7 @@ status into an exception of `cortext.errors`.  Handles keep their memory until P
 freed pointer.
 """
 
-from cortext._native.consolidation import SentenceRow, new_report, take_report
+from cortext._native.consolidation import EpisodeRow, SentenceRow, new_report, take_report
 from cortext._native.encoder import (
     BertWeights,
     EncoderHandle,
@@ -48,6 +48,7 @@ __all__ = [
     "DecisionRow",
     "EncoderHandle",
     "EngineHandle",
+    "EpisodeRow",
     "GateHandle",
     "LlamaBinding",
     "MessageRow",

@@ -26,6 +26,7 @@ class ConsolidationRow(NamedTuple):
     merged: int
     spent_ns: tuple[int, int, int, int, int, int]
     complete: bool
+    anew: bool
 
 
 class EpisodeRow(NamedTuple):
@@ -79,6 +80,7 @@ def take_report(report: Any) -> ConsolidationRow:
             report.words_ns,
         ),
         bool(report.complete),
+        bool(report.anew),
     )
 
 

@@ -177,6 +177,12 @@ class EngineHandle:
         )
         return take_recall(out[0]).rows
 
+    def get_present(self, ids: Sequence[int]) -> list[MessageRow]:
+        """As `get`; those that are missing are passed over."""
+        out, array, error = result_holder(), ffi.new("int64_t[]", list(ids)), new_error()
+        check(lib.ct_engine_get_present(self._pointer, array, len(array), out, error), error)
+        return take_recall(out[0]).rows
+
     def messages(
         self,
         *,

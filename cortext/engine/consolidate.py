@@ -19,7 +19,7 @@ from cortext.engine.consolidation_types import (
     State,
 )
 from cortext.engine.types import Message
-from cortext.errors import InputError
+from cortext.errors import InputError, StoreCorruptError
 
 __all__ = ["consolidate", "digest", "episodes", "related", "state"]
 
@@ -79,6 +79,7 @@ def consolidate(
         directives=directives,
         remaining=waiting,
         complete=row.complete,
+        anew=row.anew,
         elapsed_ms=(clock.perf_counter() - begun) * 1000,
         spent_ms=dict(zip(_PARTS, (ns / 1e6 for ns in row.spent_ns), strict=True)),
     )
@@ -111,23 +112,35 @@ def episodes(
         limit=limit,
     )
     firsts = _messages(handle, [row.first_id for row in rows])
-    sentences = {row.first_id: handle.digest(row.first_id, 1) for row in rows}
+    sentences = {id: handle.digest(id, 1) for id in firsts}
     tellers = _messages(handle, [s.message_id for found in sentences.values() for s in found])
+    headlines = {
+        id: _cut(tellers[s.message_id], s)[0]
+        for id, found in sentences.items()
+        for s in found
+        if s.message_id in tellers
+    }
     return [
-        Episode(
-            id=row.first_id,
-            session=firsts[row.first_id].session,
-            last_id=row.last_id,
-            messages=row.messages,
-            start=convert.from_milliseconds(row.start_ms),
-            end=convert.from_milliseconds(row.end_ms),
-            headline=next(
-                (_cut(tellers[s.message_id], s)[0] for s in sentences[row.first_id]), None
-            ),
-        )
+        _to_episode(row, firsts[row.first_id], headlines.get(row.first_id))
         for row in rows
         if row.first_id in firsts
     ]
+
+
+def _to_episode(row: _native.EpisodeRow, first: Message, headline: str | None) -> Episode:
+    try:
+        start, end = map(convert.from_milliseconds, (row.start_ms, row.end_ms))
+    except OverflowError as error:
+        raise StoreCorruptError(f"the store is damaged: episode {row.first_id}: {error}") from None
+    return Episode(
+        id=row.first_id,
+        session=first.session,
+        last_id=row.last_id,
+        messages=row.messages,
+        start=start,
+        end=end,
+        headline=headline,
+    )
 
 
 def digest(
@@ -201,7 +214,7 @@ def _messages(handle: _native.EngineHandle, ids: Sequence[int]) -> dict[int, Mes
     unique = list(dict.fromkeys(ids))
     found: dict[int, Message] = {}
     for at in range(0, len(unique), _GET):
-        rows = handle.get(unique[at : at + _GET])
+        rows = handle.get_present(unique[at : at + _GET])
         found |= {row.id: convert.to_message(row) for row in rows}
     return found
 

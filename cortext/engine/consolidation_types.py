@@ -28,6 +28,8 @@ class Report:
     directives: standing ones in force in the whole store; embedding finds them.
     remaining: messages that are left, those that are not embedded yet among them.
     complete: nothing is left of what is embedded.
+    anew: what was there did not fit together, by damage to the file or by other hands, and was
+        dropped: the numbers are of all messages.
     elapsed_ms: of the call.  spent_ms: by part, "reading and writing", "duplicates",
         "supersession", "episodes", "digests" and "full-text index".
     """
@@ -41,6 +43,7 @@ class Report:
     directives: int
     remaining: int
     complete: bool
+    anew: bool
     elapsed_ms: float
     spent_ms: dict[str, float]
 

@@ -69,17 +69,26 @@ static int merge(const ct_recall_parts *parts, int64_t through, ct_consolidation
     return status;
 }
 
+/* What was left before does not fit together.  It is all derived, and once is enough. */
+static int begin_anew(const ct_recall_parts *parts, ct_consolidation *report, ct_error *error) {
+    report->anew = 1;
+    ct_error_clear(error);
+    return ct_store_drop_consolidated(parts->store, error);
+}
+
 int ct_consolidate_step(const ct_recall_parts *parts, ct_consolidation *report, int *left, ct_error *error) {
     ct_progress progress;
     ct_error why = {0};
     int done = 0;
     *left = 1;
     int status = ct_store_progress(parts->store, &progress, &why);
-    if (!status && progress.done < progress.through) status = take_batch(parts, &progress, report, &why);
+    if (!status && !progress.fits) status = ct_fail(&why, CT_CORRUPT, "the store is damaged: its progress is wrong");
+    else if (!status && progress.done < progress.through) status = take_batch(parts, &progress, report, &why);
     else if (!status && progress.any_stale) status = take_episode(parts, report, &why);
     else if (!status && progress.done - progress.merged >= MERGE_MESSAGES)
         status = merge(parts, progress.done, report, &done, &why);
     else *left = 0;
+    if (status == CT_CORRUPT && !report->anew) status = begin_anew(parts, report, &why);
     /* Somebody else has done it. */
     if (status == CT_CONFLICT) return CT_OK;
     return status ? ct_fail(error, status, "%s", why.message) : CT_OK;

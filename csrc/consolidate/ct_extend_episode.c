@@ -141,6 +141,8 @@ int ct_batch_extend_episode(ct_batch *batch, size_t place, ct_error *error) {
     ct_track *track = NULL;
     int status = find_track(batch, told->session_id, &track, error);
     if (status) return status;
+    if (track->open.id && told->id <= track->open.last_id)
+        return ct_fail(error, CT_CORRUPT, "the store is damaged: message %lld is in an episode already", (long long)told->id);
     int begins = !track->count || is_gap(track->tail[track->count - 1].time_ms, told->time_ms);
     if (begins && track->open.id) status = put(batch, track, error);
     if (status) return status;

@@ -131,17 +131,27 @@ int ct_engine_flush(ct_engine *engine, int64_t timeout_ms, int64_t *pending, ct_
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-int ct_engine_get(ct_engine *engine, const int64_t *ids, size_t count, ct_result **out,
-                  ct_error *error) {
+typedef int get_call(ct_store *store, const int64_t *ids, size_t count, ct_result *result, ct_error *error);
+
+static int get(ct_engine *engine, get_call *call, const int64_t *ids, size_t count, ct_result **out, ct_error *error) {
     ct_error_clear(error);
     int status = ct_engine_enter(engine, error);
     if (status) return status;
     ct_result *result = ct_result_new();
-    status = result ? ct_store_get(engine->store, ids, count, result, error) : ct_fail_nomem(error);
+    status = result ? call(engine->store, ids, count, result, error) : ct_fail_nomem(error);
     ct_engine_leave(engine);
     if (status) ct_result_free(result);
     else *out = result;
     return status;
+}
+
+int ct_engine_get(ct_engine *engine, const int64_t *ids, size_t count, ct_result **out,
+                  ct_error *error) {
+    return get(engine, ct_store_get, ids, count, out, error);
+}
+
+int ct_engine_get_present(ct_engine *engine, const int64_t *ids, size_t count, ct_result **out, ct_error *error) {
+    return get(engine, ct_store_get_present, ids, count, out, error);
 }
 
 int ct_engine_messages(ct_engine *engine, const ct_filter *filter, int64_t after, int32_t limit,

@@ -44,6 +44,7 @@ int ct_engine_consolidation(ct_engine *engine, ct_consolidation_state *out, ct_e
     status = ct_store_progress(engine->store, &progress, error);
     if (!status) status = ct_store_newest(engine->store, &newest, error);
     if (!status) status = ct_store_count_directives(engine->store, &directives, error);
+    if (!status && !progress.fits) progress.done = 0;
     if (!status) *out = (ct_consolidation_state){newest > progress.done ? newest - progress.done : 0, directives};
     ct_engine_leave(engine);
     return status;
@@ -61,6 +62,8 @@ int ct_engine_episodes(ct_engine *engine, const ct_filter *filter, int64_t after
     if (!status) status = ct_store_episodes(engine->store, &bound, after, newest, capacity, &found, error);
     for (size_t i = 0; !status && i < found.count; i++) {
         const ct_episode_row *row = &found.list[i];
+        if (row->messages < 1 || row->last_id < row->id || row->start_ms > row->end_ms)
+            status = ct_fail(error, CT_CORRUPT, "the store is damaged: episode %lld is none", (long long)row->id);
         out[i] = (ct_episode){row->id, row->last_id, row->messages, row->start_ms, row->end_ms};
     }
     *count = found.count;

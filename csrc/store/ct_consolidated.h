@@ -13,6 +13,7 @@ typedef struct ct_progress {
     int64_t through; /* up to this one it can be: those behind it are not embedded yet */
     int64_t merged;  /* up to this one the words are merged */
     int any_stale;
+    int fits; /* 0: it names messages that never were */
 } ct_progress;
 
 int ct_store_progress(ct_store *store, ct_progress *out, ct_error *error);
@@ -136,8 +137,11 @@ typedef struct ct_consolidated {
     size_t saying_count, duplicate_count, replaced_count, episode_count;
 } ct_consolidated;
 
-/* All or none.  CT_CONFLICT: somebody else has moved the mark. */
+/* All or none.  CT_CONFLICT: somebody else has moved the mark.  CT_CORRUPT: it does not go with what is there. */
 int ct_store_put_consolidated(ct_store *store, const ct_consolidated *batch, ct_error *error);
+
+/* Drop all that it left, so that it begins with the first message again. */
+int ct_store_drop_consolidated(ct_store *store, ct_error *error);
 
 /* The sentences of an episode in place of those it had.  CT_CONFLICT: it has changed since, or has them. */
 int ct_store_put_digest(ct_store *store, const ct_episode_row *episode, const ct_digest_row *rows, size_t count,

@@ -1,5 +1,7 @@
 #include "store/ct_sql.h"
 
+#include <string.h>
+
 #include "base/ct_error.h"
 
 #define DIRECTIVE_COLUMNS "SELECT ended, time, message_id, start, bytes, kind, hash, mean FROM directive"
@@ -89,7 +91,8 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
     [CT_SQL_PROGRESS] = "SELECT (SELECT last FROM progress WHERE step = 'messages'),"
                         " (SELECT last FROM progress WHERE step = 'words'), (SELECT max(id) FROM message),"
                         " (SELECT min(message_id) FROM pending WHERE tries < 3),"
-                        " EXISTS(SELECT 1 FROM episode WHERE stale)",
+                        " EXISTS(SELECT 1 FROM episode WHERE stale),"
+                        " (SELECT max(seq) FROM sqlite_sequence WHERE name = 'message')",
     [CT_SQL_PROGRESS_GET] = "SELECT last FROM progress WHERE step = ?1",
     [CT_SQL_PROGRESS_PUT] = "INSERT INTO progress(step, last) VALUES(?1, ?2)"
                             " ON CONFLICT(step) DO UPDATE SET last = ?2 WHERE last < ?2",
@@ -142,6 +145,10 @@ int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error
     case SQLITE_CORRUPT:
         return ct_fail(error, CT_CORRUPT, "%s is damaged (%s while %s); restore it from a backup", file,
                        sqlite3_errmsg(connection->db), doing);
+    case SQLITE_CONSTRAINT: /* none that a call could break */
+    case SQLITE_MISMATCH:
+        return ct_fail(error, CT_CORRUPT, "%s is damaged: its tables do not fit together (%s while %s)", file,
+                       sqlite3_errmsg(connection->db), doing);
     case SQLITE_TOOBIG: return ct_fail(error, CT_INVALID, "a value is too large for the store");
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
@@ -151,6 +158,11 @@ int ct_sql_fail(ct_connection *connection, int code, const char *doing, ct_error
     case SQLITE_NOLFS:
     case SQLITE_PROTOCOL:
         return ct_fail(error, CT_IO, "%s: %s while %s", file, sqlite3_errmsg(connection->db), doing);
+    case SQLITE_ERROR:
+        if (!strncmp(sqlite3_errmsg(connection->db), "no such ", 8)) /* table or column: the statements are constant */
+            return ct_fail(error, CT_CORRUPT, "%s is damaged: its tables are not those of a store (%s while %s)", file,
+                           sqlite3_errmsg(connection->db), doing);
+        /* fall through */
     default:
         return ct_fail(error, CT_INTERNAL, "%s: unexpected SQLite error %d (%s) while %s", file, code,
                        sqlite3_errmsg(connection->db), doing);

@@ -85,6 +85,16 @@ int ct_store_put_consolidated(ct_store *store, const ct_consolidated *batch, ct_
     return end(store, status, error);
 }
 
+int ct_store_drop_consolidated(ct_store *store, ct_error *error) {
+    int status = begin(store, error);
+    if (status) return status;
+    status = ct_sql_run(&store->consolidator,
+                        "DELETE FROM progress; DELETE FROM saying; DELETE FROM duplicate; DELETE FROM replaced;"
+                        "DELETE FROM digest; DELETE FROM episode;",
+                        "dropping what was consolidated", error);
+    return end(store, status, error);
+}
+
 static int put_sentence(ct_connection *connection, const ct_digest_row *row, ct_error *error) {
     sqlite3_stmt *statement = ct_sql_get(connection, CT_SQL_DIGEST_ADD, error);
     if (!statement) return error->status;

@@ -20,56 +20,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cortext
-from cortext import InputError, InternalError, NotFoundError, StoreCorruptError, _native
+from cortext import InputError, InternalError, NotFoundError, _native
 from cortext.models import Model
-
-DAY = 86_400_000
-START = 1_700_000_000_000
-
-TOPICS = {
-    "garden": ["roses", "tulips", "the hedge", "compost", "the lawn", "slugs", "the greenhouse"],
-    "server": ["the database", "the proxy", "a deadlock", "the backup", "the cache", "latency"],
-    "travel": ["the ferry", "a hotel in Lisbon", "our passports", "the luggage", "the museum"],
-}
-
-
-def talk(seed: int, count: int) -> list[dict[str, Any]]:
-    """Messages of several sessions, about topics that change, with repetitions and corrections."""
-    chance = random.Random(seed)
-    messages: list[dict[str, Any]] = []
-    now = START
-    for number in range(count):
-        now += chance.choice([1000, 60_000, 60_000, DAY])
-        topic = TOPICS[list(TOPICS)[number // 9 % len(TOPICS)]]
-        text = chance.choice(
-            [
-                f"We should look after {chance.choice(topic)} on day {number}.",
-                f"I think {chance.choice(topic)} and {chance.choice(topic)} need some work.",
-                "The code of the garage door is 8841 and not more.",
-                f"The code of the garage door is {chance.choice([8841, 5530])} now.",
-                f"What do you think of {chance.choice(topic)}?",
-            ]
-        )
-        messages.append(
-            {
-                "text": text,
-                "role": chance.choice(["user", "assistant", "tool"]),
-                "session": chance.choice(["a", "b"]),
-                "time": now,
-            }
-        )
-    return messages
-
-
-TABLES = ("saying", "duplicate", "replaced", "episode", "digest")
-
-
-def tables(path: Path | str) -> dict[str, list[Any]]:
-    """What consolidation has stored."""
-    with closing(sqlite3.connect(path)) as db:
-        return {
-            name: db.execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall() for name in TABLES
-        }
+from tests.support.talk import DAY, START, consolidated_tables, talk
 
 
 def said(path: Path | str) -> list[Any]:
@@ -104,7 +57,7 @@ def test_the_report_counts_what_is_stored(path: Path, model: Model) -> None:
         assert report.directives == 1
         assert mem.state == "none"
         assert seen[-1] == (151, 151)
-        stored = tables(path)
+        stored = consolidated_tables(path)
         assert report.duplicates == len(stored["duplicate"]) > 0
         assert report.supersessions == len(stored["replaced"])
         assert report.episodes == len(stored["episode"]) > 3
@@ -114,11 +67,11 @@ def test_the_report_counts_what_is_stored(path: Path, model: Model) -> None:
 
 
 def test_again_there_is_nothing_to_do(whole: cortext.Engine) -> None:
-    before = tables(whole.path)
+    before = consolidated_tables(whole.path)
     report = whole.consolidate()
     assert (report.messages, report.episodes, report.sentences, report.merges) == (0, 0, 0, 0)
     assert report.complete
-    assert tables(whole.path) == before
+    assert consolidated_tables(whole.path) == before
 
 
 @pytest.mark.parametrize("step", [1, 7, 100])
@@ -135,7 +88,7 @@ def test_it_does_not_matter_when_it_is_called(
         mem.flush()
         while not mem.consolidate(budget_ms=1).complete:
             pass
-    assert tables(path) == tables(whole.path)
+    assert consolidated_tables(path) == consolidated_tables(whole.path)
 
 
 def test_what_is_not_embedded_waits(path: Path, model: Model) -> None:
@@ -323,24 +276,6 @@ def test_who_is_not_there_has_no_relations(whole: cortext.Engine) -> None:
             whole.related(id)
 
 
-@pytest.mark.parametrize(
-    ("start", "size"),
-    [(5, -3), (20, -10), (-5, 10), (-4096, 4100), (-(10**8), 10**8 + 10), (10**9, 1), (0, 10**8)],
-)
-def test_a_damaged_digest_is_told(path: Path, model: Model, start: int, size: int) -> None:
-    with cortext.open(path, model=model) as mem:
-        mem.ingest_many(talk(5, 30))
-        mem.flush()
-        mem.consolidate()
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE digest SET start = ?, bytes = ?", (start, size))
-    with cortext.open(path, model=model) as mem:
-        for read in (mem.digest, mem.episodes):
-            with pytest.raises(StoreCorruptError, match="damaged"):
-                read()
-        assert mem.recall("the garage door").hits
-
-
 def test_an_empty_store(mem: cortext.Engine) -> None:
     assert mem.state == "none"
     report = mem.consolidate()
@@ -363,7 +298,7 @@ def test_progress_may_break_it_off(path: Path, model: Model, whole: cortext.Engi
         with pytest.raises(StopError):
             mem.consolidate(progress=stop)
         mem.consolidate()
-    assert tables(path) == tables(whole.path)
+    assert consolidated_tables(path) == consolidated_tables(whole.path)
 
 
 def test_failing_allocations(path: Path, model: Model, whole: cortext.Engine) -> None:
@@ -383,7 +318,7 @@ def test_failing_allocations(path: Path, model: Model, whole: cortext.Engine) ->
             finally:
                 _native.fail_allocation(0)
     assert failed > 5
-    assert tables(path) == tables(whole.path)
+    assert consolidated_tables(path) == consolidated_tables(whole.path)
 
 
 # ---- beside others, and killed ---------------------------------------------------------------
@@ -450,5 +385,5 @@ def test_killed_it_goes_on(path: Path, model: Model, whole: cortext.Engine) -> N
     with cortext.open(path, model=model) as mem:
         mem.consolidate()
         assert mem.recall("the code of the garage door").hits
-    assert tables(path) == tables(whole.path)
+    assert consolidated_tables(path) == consolidated_tables(whole.path)
     assert said(path) == before
