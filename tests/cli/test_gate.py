@@ -53,6 +53,21 @@ def test_it_is_the_same_every_time(run: Callable, store: Path, stream: Path) -> 
     assert margin == pytest.approx(terms[0] - terms[1] + events[1]["verdict"]["ease"])
 
 
+@pytest.mark.parametrize("content", ["text", "jsonl"])
+def test_a_byte_order_mark_is_no_text(
+    run: Callable, store: Path, tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "marked.txt"
+    path.write_text(TEXT if content == "text" else recording(TEXT), encoding="utf-8-sig")
+    rows = run("gate", "replay", path, "--store", store).stdout.splitlines()
+    assert rows[0].split("\t")[0] == "0"
+    assert [row.split("\t")[5] for row in rows] == [
+        TEXT[:39],
+        ABOUT,
+        "The table has three columns.",
+    ]
+
+
 def test_what_the_first_line_and_options_say(run: Callable, store: Path, tmp_path: Path) -> None:
     path = tmp_path / "known.jsonl"
     context = ["The garage door code is 8841."]
@@ -76,6 +91,12 @@ def test_what_the_first_line_and_options_say(run: Callable, store: Path, tmp_pat
         ('{"delta": "x", "channel": "speech"}', ":1: channel is 'speech'"),
         ('{"delta": "x", "chanel": "text"}', ":1: unknown field 'chanel'"),
         ('{"session": 3}', ":1: session must be a string"),
+        ('{"session": ""}', ":1: session must be a string"),
+        ('{"session": "a\\u0000b"}', ":1: session must be a string"),
+        ('{"session": "\\ud800"}', ":1: half a surrogate pair"),
+        ('{"context": ["good", "\\udc00 bad"]}', ":1: half a surrogate pair"),
+        ('{"knobs": {"focus": 3}}', ":1: focus"),
+        ('{"knobs": {"focus": "x"}}', ":1: focus"),
         ('{"context": "x"}', ":1: context must be a list"),
         ('{"knobs": {"focsu": 1}}', ":1: unknown field 'focsu'"),
         ('\n{"session": "x"}\n{"context": []}', ":3: unknown field 'context'"),

@@ -12,7 +12,7 @@ import click
 from rich.text import Text
 
 import cortext
-from cortext import GateEvent, InputError, Knobs
+from cortext import GateEvent, Knobs
 from cortext.cli import command, terminal
 from cortext.cli.gate import plot
 from cortext.cli.gate.recording import Recording, read
@@ -77,14 +77,11 @@ def replay(
     """
     if picture is not None:
         plot.check(picture)
-    with click.open_file(file, encoding="utf-8", errors="replace") as stream:
+    with click.open_file(file, encoding="utf-8-sig", errors="replace") as stream:
         recording = read("stdin" if file == "-" else file, stream.read())
     options = {"focus": focus, "sensitivity": sensitivity, "stability": stability}
     chosen = {name: value for name, value in options.items() if value is not None}
-    try:
-        knobs = Knobs(**{**(recording.knobs or {}), **chosen})
-    except InputError as error:
-        raise click.ClickException(f"{file}: {error}") from error
+    knobs = Knobs(**{**(recording.knobs or {}), **chosen})
     with open_existing(store) as engine:
         embed(engine, wanted=None)
         events = decide(engine, recording, session, context, knobs)

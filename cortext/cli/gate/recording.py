@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from cortext import InputError, Knobs
 from cortext.cli.failure import BadInput
 from cortext.engine import Channel
 
@@ -81,8 +82,9 @@ def check_head(name: str, number: int, fields: dict[str, Any]) -> dict[str, Any]
     """Return the first line, when it is about the stream."""
     check_names(name, number, fields, HEAD_FIELDS)
     context, knobs = fields.get("context"), fields.get("knobs")
-    if not isinstance(fields.get("session", ""), str):
-        raise BadInput(name, number, "session must be a string")
+    session = fields.get("session", "default")
+    if not isinstance(session, str) or not session or "\0" in session:
+        raise BadInput(name, number, "session must be a string of one character or more, none NUL")
     if context is not None and not (
         isinstance(context, list) and all(isinstance(item, str) for item in context)
     ):
@@ -90,7 +92,21 @@ def check_head(name: str, number: int, fields: dict[str, Any]) -> dict[str, Any]
     if knobs is not None and not isinstance(knobs, dict):
         raise BadInput(name, number, "knobs must be an object")
     check_names(name, number, knobs or {}, {"focus", "sensitivity", "stability"})
+    for text in (session, *(context or ())):
+        check_text(name, number, text)
+    try:
+        Knobs(**(knobs or {}))
+    except InputError as error:
+        raise BadInput(name, number, str(error)) from None
     return fields
+
+
+def check_text(name: str, number: int, text: str) -> None:
+    """Refuse half a surrogate pair, which JSON can hold and UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadInput(name, number, "half a surrogate pair, which is no character") from None
 
 
 def check_delta(name: str, number: int, fields: dict[str, Any]) -> Delta:
