@@ -9,7 +9,7 @@ from cortext.engine.consolidation_types import (
     Report,
     State,
 )
-from cortext.engine.engine import STAGES, Engine, Stage, open_engine
+from cortext.engine.engine import Engine, open_engine
 from cortext.engine.gate import Gate
 from cortext.engine.gate_types import (
     Channel,
@@ -20,6 +20,7 @@ from cortext.engine.gate_types import (
     decide,
 )
 from cortext.engine.knobs import Knobs, KnobValues
+from cortext.engine.recall import STAGES, Stage
 from cortext.engine.types import (
     Active,
     Hit,

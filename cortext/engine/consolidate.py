@@ -1,9 +1,9 @@
-"""Consolidation: what the engine's methods of that name do."""
+"""Consolidation, and what can be asked for then."""
 
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
@@ -21,7 +21,7 @@ from cortext.engine.consolidation_types import (
 from cortext.engine.types import Message
 from cortext.errors import InputError, StoreCorruptError
 
-__all__ = ["consolidate", "digest", "episodes", "related", "state"]
+__all__ = ["Consolidating"]
 
 # A call comes back to Python this often, so that Ctrl-C and progress work.
 _SLICE_MS = 50
@@ -43,88 +43,188 @@ _PARTS = (
 # Episodes that a digest considers, the newest, and sentences of each.
 _DIGEST_EPISODES = 1000
 _DIGEST_SENTENCES = 6
+_NO_BUDGET = 2**31 - 1
 
 # Ids that are looked up at once.
 _GET = 1000
 
 
-def consolidate(
-    handle: _native.EngineHandle,
-    budget_ms: float | None,
-    progress: Callable[[int, int], None] | None,
-) -> Report:
-    """As `Engine.consolidate`."""
-    budget = convert.to_duration(budget_ms, "budget_ms", unit="milliseconds")
-    if not budget:
-        raise InputError("budget_ms is 0; it must be milliseconds above 0, or None")
-    begun = clock.perf_counter()
-    total = handle.consolidation()[0]
-    report = _native.new_report()
-    while True:
-        left = budget - (clock.perf_counter() - begun) * 1000
-        handle.consolidate(int(max(0, min(_SLICE_MS, left))), report)
-        waiting, directives = handle.consolidation()
-        if progress is not None and total:
-            progress(max(total - waiting, 0), total)
-        if report.complete or left <= _SLICE_MS:
-            break
-    row = _native.take_report(report)
-    return Report(
-        messages=row.messages,
-        duplicates=row.duplicates,
-        supersessions=row.replaced,
-        episodes=row.episodes,
-        sentences=row.sentences,
-        merges=row.merged,
-        directives=directives,
-        remaining=waiting,
-        complete=row.complete,
-        anew=row.anew,
-        elapsed_ms=(clock.perf_counter() - begun) * 1000,
-        spent_ms=dict(zip(_PARTS, (ns / 1e6 for ns in row.spent_ns), strict=True)),
-    )
+class Consolidating:
+    """An engine as who sums up sees it."""
 
+    _handle: _native.EngineHandle
 
-def state(handle: _native.EngineHandle) -> State:
-    """As `Engine.state`."""
-    waiting, _ = handle.consolidation()
-    if waiting < _RECOMMENDED:
-        return "none"
-    return "recommended" if waiting < _REQUIRED else "required"
+    def consolidate(
+        self,
+        budget_ms: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Report:
+        """Link and sum up what is new since the last time; nothing that was said is changed.
 
+        Of messages that are embedded, in the order in which they came: those that say the same, the
+        values that newer ones replace, which recalls then know of, too, episodes, where a topic
+        shifts (TextTiling; Hearst, Computational Linguistics 23(1), 1997) or after half an hour
+        of silence, the sentences that stand for each (maximal marginal relevance to the centroid;
+        Carbonell and Goldstein, SIGIR 1998), and the segments of the full-text index are merged.
+        No model runs.  What a call does not come to, the next one does; where it is broken off, by
+        an exception or a crash, nothing is lost or done twice.  Others may ingest and recall.
 
-def episodes(
-    handle: _native.EngineHandle,
-    *,
-    session: str | Sequence[str] | None,
-    since: datetime | int | None,
-    until: datetime | int | None,
-    limit: int,
-    after: int,
-) -> list[Episode]:
-    """As `Engine.episodes`."""
-    rows = handle.episodes(
-        sessions=convert.to_names(session, "session"),
-        since_ms=convert.to_optional_milliseconds(since, "since"),
-        until_ms=convert.to_optional_milliseconds(until, "until"),
-        after=after,
-        newest=False,
-        limit=limit,
-    )
-    firsts = _messages(handle, [row.first_id for row in rows])
-    sentences = {id: handle.digest(id, 1) for id in firsts}
-    tellers = _messages(handle, [s.message_id for found in sentences.values() for s in found])
-    headlines = {
-        id: _cut(tellers[s.message_id], s)[0]
-        for id, found in sentences.items()
-        for s in found
-        if s.message_id in tellers
-    }
-    return [
-        _to_episode(row, firsts[row.first_id], headlines.get(row.first_id))
-        for row in rows
-        if row.first_id in firsts
-    ]
+        budget_ms: stop after about so long, some milliseconds more at most; None: when all is done.
+        progress: called about twenty times a second with (done, total) messages.
+
+        Raises: InputError, StoreError and its kinds.
+        """
+        budget = convert.to_duration(budget_ms, "budget_ms", unit="milliseconds")
+        if not budget:
+            raise InputError("budget_ms is 0; it must be milliseconds above 0, or None")
+        begun = clock.perf_counter()
+        total = self._handle.consolidation()[0]
+        report = _native.new_report()
+        while True:
+            left = budget - (clock.perf_counter() - begun) * 1000
+            self._handle.consolidate(int(max(0, min(_SLICE_MS, left))), report)
+            waiting, directives = self._handle.consolidation()
+            if progress is not None and total:
+                progress(max(total - waiting, 0), total)
+            if report.complete or left <= _SLICE_MS:
+                break
+        row = _native.take_report(report)
+        return Report(
+            messages=row.messages,
+            duplicates=row.duplicates,
+            supersessions=row.replaced,
+            episodes=row.episodes,
+            sentences=row.sentences,
+            merges=row.merged,
+            directives=directives,
+            remaining=waiting,
+            complete=row.complete,
+            anew=row.anew,
+            elapsed_ms=(clock.perf_counter() - begun) * 1000,
+            spent_ms=dict(zip(_PARTS, (ns / 1e6 for ns in row.spent_ns), strict=True)),
+        )
+
+    @property
+    def state(self) -> State:
+        """Whether `consolidate` is worth calling, by how many messages it has not seen.
+
+        "recommended" from 64 on, "required" from 10,000 on, where it takes seconds and recalls
+        get slower without it.
+        """
+        waiting, _ = self._handle.consolidation()
+        if waiting < _RECOMMENDED:
+            return "none"
+        return "recommended" if waiting < _REQUIRED else "required"
+
+    def episodes(
+        self,
+        *,
+        session: str | Sequence[str] | None = None,
+        since: datetime | int | None = None,
+        until: datetime | int | None = None,
+        limit: int = 100,
+        after: int = 0,
+    ) -> list[Episode]:
+        """Episodes in the order in which they began, as far as the store is consolidated.
+
+        session, since, until: those of these sessions with a time in this span.  limit: 1 to
+        10,000.  after: only ids greater than this, to read on page by page.
+        """
+        rows = self._handle.episodes(
+            sessions=convert.to_names(session, "session"),
+            since_ms=convert.to_optional_milliseconds(since, "since"),
+            until_ms=convert.to_optional_milliseconds(until, "until"),
+            after=convert.to_int(after, "after", "of an id", bits=64),
+            newest=False,
+            limit=convert.to_range(limit, "limit", 10_000),
+        )
+        firsts = self._messages([row.first_id for row in rows])
+        sentences = {id: self._handle.digest(id, 1) for id in firsts}
+        tellers = self._messages([s.message_id for found in sentences.values() for s in found])
+        headlines = {
+            id: _cut(tellers[s.message_id], s)[0]
+            for id, found in sentences.items()
+            for s in found
+            if s.message_id in tellers
+        }
+        return [
+            _to_episode(row, firsts[row.first_id], headlines.get(row.first_id))
+            for row in rows
+            if row.first_id in firsts
+        ]
+
+    def digest(
+        self, session: str | Sequence[str] | None = None, *, budget_tokens: int = 500
+    ) -> Digest:
+        """What was talked about, in sentences of the messages themselves.
+
+        Of the newest 1,000 episodes of these sessions, of all by default: first the sentence that
+        stands for each, the newest episodes first, then the second ones, as far as the budget
+        goes.  They are as old as the last `consolidate`.
+
+        budget_tokens: most tokens of all sentences, as the store's model counts; see `recall`.
+        """
+        budget = convert.to_budget(budget_tokens, "budget_tokens") or _NO_BUDGET
+        rows = self._handle.episodes(
+            sessions=convert.to_names(session, "session"),
+            since_ms=None,
+            until_ms=None,
+            after=0,
+            newest=True,
+            limit=_DIGEST_EPISODES,
+        )
+        found = {row.first_id: self._handle.digest(row.first_id, _DIGEST_SENTENCES) for row in rows}
+        chosen = _choose(found, budget)
+        messages = self._messages([sentence.message_id for _, sentence in chosen])
+        sentences = [
+            _to_sentence(messages[sentence.message_id], sentence, episode)
+            for episode, sentence in chosen
+            if sentence.message_id in messages
+        ]
+        return Digest(
+            sentences=tuple(sentences),
+            tokens=sum(sentence.tokens for _, sentence in chosen),
+            episodes=len({episode for episode, _ in chosen}),
+            episodes_total=len(rows),
+        )
+
+    def related(
+        self,
+        id: int,
+        *,
+        limit: int = 5,
+        session: str | Sequence[str] | None = None,
+        roles: str | Sequence[str] | None = None,
+    ) -> list[Related]:
+        """What a message has to do with others, by relation, at most `limit` (1 to 1,000) of each.
+
+        All but "similar" is as old as the last `consolidate`.  session, roles: only messages of
+        these.  Raises: NotFoundError, InputError, StoreError and its kinds.
+        """
+        rows = self._handle.related(
+            convert.to_int(id, "id", "of 64 bits", bits=64),
+            sessions=convert.to_names(session, "session"),
+            roles=convert.to_names(roles, "roles"),
+            limit=convert.to_range(limit, "limit", 1000),
+        )
+        messages = self._messages([row.message_id for row in rows])
+        return [
+            Related(
+                message=messages[row.message_id],
+                relation=cast(Relation, row.relation),
+                score=row.score,
+            )
+            for row in rows
+            if row.message_id in messages
+        ]
+
+    def _messages(self, ids: Sequence[int]) -> dict[int, Message]:
+        unique = list(dict.fromkeys(ids))
+        found: dict[int, Message] = {}
+        for at in range(0, len(unique), _GET):
+            rows = self._handle.get_present(unique[at : at + _GET])
+            found |= {row.id: convert.to_message(row) for row in rows}
+        return found
 
 
 def _to_episode(row: _native.EpisodeRow, first: Message, headline: str | None) -> Episode:
@@ -143,80 +243,27 @@ def _to_episode(row: _native.EpisodeRow, first: Message, headline: str | None) -
     )
 
 
-def digest(
-    handle: _native.EngineHandle, session: str | Sequence[str] | None, budget_tokens: int
-) -> Digest:
-    """As `Engine.digest`."""
-    rows = handle.episodes(
-        sessions=convert.to_names(session, "session"),
-        since_ms=None,
-        until_ms=None,
-        after=0,
-        newest=True,
-        limit=_DIGEST_EPISODES,
-    )
-    found = {row.first_id: handle.digest(row.first_id, _DIGEST_SENTENCES) for row in rows}
+def _choose(
+    found: Mapping[int, Sequence[_native.SentenceRow]], budget: int
+) -> list[tuple[int, _native.SentenceRow]]:
+    """Sentences with their episodes: the first of every episode, then the second ones.
+
+    found: of episodes, those that go first in front.  What does not fit is passed over.
+    Returns: in the order in which they were said.
+    """
     chosen: list[tuple[int, _native.SentenceRow]] = []
-    left = budget_tokens
-    # The first sentence of every episode, the newest first, then the second ones.
     for rank in range(_DIGEST_SENTENCES):
-        for row in rows:
-            for sentence in found[row.first_id][rank : rank + 1]:
-                if sentence.tokens <= left:
-                    left -= sentence.tokens
-                    chosen.append((row.first_id, sentence))
-    messages = _messages(handle, [sentence.message_id for _, sentence in chosen])
-    sentences = []
-    for episode, sentence in sorted(chosen, key=lambda pair: (pair[1].message_id, pair[1].start)):
-        if sentence.message_id in messages:
-            text, span = _cut(messages[sentence.message_id], sentence)
-            sentences.append(
-                DigestSentence(
-                    text=text, message=messages[sentence.message_id], span=span, episode=episode
-                )
-            )
-    return Digest(
-        sentences=tuple(sentences),
-        tokens=budget_tokens - left,
-        episodes=len({episode for episode, _ in chosen}),
-        episodes_total=len(rows),
-    )
+        for episode, sentences in found.items():
+            for sentence in sentences[rank : rank + 1]:
+                if sentence.tokens <= budget:
+                    budget -= sentence.tokens
+                    chosen.append((episode, sentence))
+    return sorted(chosen, key=lambda pair: (pair[1].message_id, pair[1].start))
 
 
-def related(
-    handle: _native.EngineHandle,
-    id: int,
-    *,
-    limit: int,
-    session: str | Sequence[str] | None,
-    roles: str | Sequence[str] | None,
-) -> list[Related]:
-    """As `Engine.related`."""
-    rows = handle.related(
-        id,
-        sessions=convert.to_names(session, "session"),
-        roles=convert.to_names(roles, "roles"),
-        limit=limit,
-    )
-    messages = _messages(handle, [row.message_id for row in rows])
-    return [
-        Related(
-            message=messages[row.message_id],
-            relation=cast(Relation, row.relation),
-            score=row.score,
-        )
-        for row in rows
-        if row.message_id in messages
-    ]
-
-
-def _messages(handle: _native.EngineHandle, ids: Sequence[int]) -> dict[int, Message]:
-    unique = list(dict.fromkeys(ids))
-    found: dict[int, Message] = {}
-    for at in range(0, len(unique), _GET):
-        rows = handle.get_present(unique[at : at + _GET])
-        found |= {row.id: convert.to_message(row) for row in rows}
-    return found
+def _to_sentence(message: Message, sentence: _native.SentenceRow, episode: int) -> DigestSentence:
+    text, span = _cut(message, sentence)
+    return DigestSentence(text=text, message=message, span=span, episode=episode)
 
 
 def _cut(message: Message, sentence: _native.SentenceRow) -> tuple[str, tuple[int, int]]:

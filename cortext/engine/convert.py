@@ -108,6 +108,22 @@ def to_new_message(message: NewMessage | Mapping[str, Any]) -> NewMessage:
     return NewMessage(**message)
 
 
+def to_range(value: int, what: str, most: int) -> int:
+    """An int from 1 to `most`.  InputError for anything else."""
+    bounds = f"from 1 to {most:,}"
+    if not 1 <= to_int(value, what, bounds) <= most:
+        raise InputError(f"{what} is {value}; it must be {bounds}")
+    return value
+
+
+def to_int(value: int, what: str, bounds: str, *, bits: int = 32) -> int:
+    """An int that the core can be given; it checks the bounds.  InputError for anything else."""
+    most = 2 ** (bits - 1)
+    if isinstance(value, bool) or not isinstance(value, int) or not -most <= value < most:
+        raise InputError(f"{what} is {value!r}; it must be an int {bounds}")
+    return value
+
+
 def to_duration(value: float | None, what: str, *, unit: str) -> float:
     """A time to wait, math.inf for None.  InputError for what is no number from 0 on."""
     if value is None:

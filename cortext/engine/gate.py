@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import math
 import time as clock
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from typing import get_args
 
 from cortext import _native
 from cortext.engine import convert
 from cortext.engine.gate_types import Channel, GateEvent, GateSegment, GateTerms, GateVerdict
 from cortext.engine.knobs import Knobs
-from cortext.engine.types import Message
+from cortext.engine.types import Active, Hit, Message
 from cortext.errors import InputError
 
-__all__ = ["Gate"]
+__all__ = ["Gate", "Gating"]
 
 _SLICE_MS = 100  # a wait comes back to Python this often, so that Ctrl-C works
 _IDS = 1000  # messages that are looked up at once
@@ -180,6 +180,77 @@ class Gate:
         while (event := self._take()) is not None:
             events.append(event)
         return events
+
+
+class Gating:
+    """An engine as who watches a stream sees it."""
+
+    _handle: _native.EngineHandle
+    _knobs: Knobs
+
+    def working(self, session: str = "default") -> list[Active]:
+        """What is active in a session, most active first: its working memory, at most 8 messages.
+
+        A message rises when a recall for the session, or a gate of it, brings it up, and fades with
+        each of its recalls: what was brought up once is gone after some seven.  It is kept in
+        memory, of the 64 sessions that were used last, and ends with the engine.
+
+        Raises: InputError, StoreError and its kinds.
+        """
+        return [convert.to_active(row) for row in self._handle.working(session)]
+
+    def gate(
+        self,
+        *,
+        session: str = "default",
+        context: Iterable[str | Message] | None = None,
+        scope: str | None = None,
+        within: str | Sequence[str] | None = None,
+        roles: str | Sequence[str] | None = None,
+        knobs: Knobs | None = None,
+        every: bool = False,
+    ) -> Gate:
+        """Watch what a model streams and stage what it brings up.
+
+        session: the conversation of the stream.
+        context: what the model has before it, texts or messages: none of it is brought up.  None
+            for the last 32 messages of the session, and those that come while the gate is
+            open; an empty list for nothing.
+        scope: under which messages are staged for `take_staged`; default: the session.
+        within, roles: names of sessions and roles; only messages of those are brought up.
+        knobs: for this gate; default: those of the engine.
+        every: give an event for every segment, not only for those that stage something.
+
+        A gate searches on a thread of the engine, which all its gates share.
+        Raises: InputError, StoreError and its kinds.
+        """
+        if knobs is not None and not isinstance(knobs, Knobs):
+            raise InputError(f"knobs must be a Knobs, not {type(knobs).__name__}")
+        used = knobs or self._knobs
+        handle = self._handle.gate(
+            session=session,
+            scope=session if scope is None else scope,
+            knobs=(used.focus, used.sensitivity, used.stability),
+            sessions=convert.to_names(within, "within"),
+            roles=convert.to_names(roles, "roles"),
+            follows=context is None,
+            every=bool(every),
+        )
+        gate = Gate(handle, self, session=session, scope=scope or session, knobs=used)
+        if context is not None:
+            gate.know(context)
+        return gate
+
+    def take_staged(self, scope: str = "default") -> list[Hit]:
+        """Take what gates have staged under a scope, the oldest first, for the next context.
+
+        Each message is handed out once; a `score` is the relevance it had.  Of what nobody takes
+        the newest is kept: 16 messages and 16 KiB of text for a scope, 256 and 256 KiB in all.
+        Messages that are gone meanwhile are left out.
+
+        Raises: InputError, StoreError and its kinds; what is staged stays then.
+        """
+        return [convert.to_hit(row, explain=False) for row in self._handle.take_staged(scope)]
 
 
 def _to_context(context: str | Message | Iterable[str | Message]) -> tuple[list[bytes], list[int]]:
