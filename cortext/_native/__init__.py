@@ -19,8 +19,10 @@ from cortext._native.encoder import (
 from cortext._native.engine import EngineHandle
 from cortext._native.gate import (
     CHANNELS,
+    Decision,
     DecisionRow,
     GateHandle,
+    ViewRow,
     decide,
     read_knobs,
 )
@@ -45,6 +47,7 @@ __all__ = [
     "CHANNELS",
     "Asked",
     "BertWeights",
+    "Decision",
     "DecisionRow",
     "EncoderHandle",
     "EngineHandle",
@@ -60,6 +63,7 @@ __all__ = [
     "StatsRow",
     "Tensor",
     "TokenBasis",
+    "ViewRow",
     "amx_is_safe",
     "decide",
     "directive_sentences",

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from cortext._native._core import ffi, lib
 from cortext._native.rows import MessageRow, take_rows
 from cortext._native.status import check, new_error
 
+ChannelName = Literal["text", "thinking"]
 CHANNELS = {"text": lib.CT_CHANNEL_TEXT, "thinking": lib.CT_CHANNEL_THINKING}
-_CHANNEL_NAMES = {number: name for name, number in CHANNELS.items()}
-_VIEW_SIZE = len(ffi.typeof("ct_gate_view").fields)  # all are doubles
+_CHANNEL_NAMES: dict[int, ChannelName] = {
+    lib.CT_CHANNEL_TEXT: "text",
+    lib.CT_CHANNEL_THINKING: "thinking",
+}
 
-ViewRow = Sequence[float]  # the fields of ct_gate_view
 KnobsRow = tuple[float, float, float]
+
+
+class ViewRow(NamedTuple):
+    """What the rule is told; the fields of ct_gate_view in their order."""
+
+    relevance: float
+    novelty: float
+    utility: float
+    overlap: float
+    affect: float
+    drift: float
+    since: float
+    boundary: float
 
 
 class VerdictRow(NamedTuple):
@@ -36,7 +51,7 @@ class DecisionRow(NamedTuple):
     text: str
     start: int
     end: int
-    channel: str
+    channel: ChannelName
     view: ViewRow
     verdict: VerdictRow
     staged: list[MessageRow]
@@ -88,6 +103,32 @@ def read_knobs(knobs: KnobsRow) -> KnobValues:
     """What the knobs stand for."""
     values = lib.ct_knobs_read(ffi.new("ct_knobs *", knobs))
     return KnobValues(*(getattr(values, name) for name in KnobValues._fields))
+
+
+class Decision:
+    """Owns a ct_decision, and outlives its gate."""
+
+    __slots__ = ("_holder", "should_interrupt")
+
+    def __init__(self, holder: Any) -> None:
+        self._holder = holder
+        self.should_interrupt = bool(holder[0].verdict.should_interrupt)
+
+    def read(self) -> DecisionRow:
+        """All of it."""
+        of = self._holder[0]
+        failed = None if of.failure == ffi.NULL else ffi.string(of.failure)
+        return DecisionRow(
+            ffi.unpack(of.text, of.text_bytes).decode("utf-8", "replace"),
+            of.start,
+            of.end,
+            _CHANNEL_NAMES[of.channel],
+            ViewRow(*ffi.unpack(ffi.addressof(of.view, "relevance"), len(ViewRow._fields))),
+            _take_verdict(of.verdict),
+            [] if of.staged == ffi.NULL else take_rows(of.staged),
+            None if failed is None else failed.decode("utf-8", "replace"),
+            (of.waited_ns, of.encode_ns, of.search_ns, of.total_ns),
+        )
 
 
 class GateHandle:
@@ -149,25 +190,11 @@ class GateHandle:
         array = ffi.new("int64_t[]", list(ids))
         check(lib.ct_gate_know_messages(self._pointer, array, len(array), error), error)
 
-    def take(self) -> DecisionRow | None:
+    def take(self) -> Decision | None:
         """The next decision."""
         holder, error = ffi.gc(ffi.new("ct_decision **"), lib.ct_decision_drop), new_error()
         check(lib.ct_gate_take(self._pointer, holder, error), error)
-        of = holder[0]
-        if of == ffi.NULL:
-            return None
-        failed = None if of.failure == ffi.NULL else ffi.string(of.failure)
-        return DecisionRow(
-            ffi.unpack(of.text, of.text_bytes).decode("utf-8", "replace"),
-            of.start,
-            of.end,
-            _CHANNEL_NAMES[of.channel],
-            ffi.unpack(ffi.addressof(of.view, "relevance"), _VIEW_SIZE),
-            _take_verdict(of.verdict),
-            [] if of.staged == ffi.NULL else take_rows(of.staged),
-            None if failed is None else failed.decode("utf-8", "replace"),
-            (of.waited_ns, of.encode_ns, of.search_ns, of.total_ns),
-        )
+        return None if holder[0] == ffi.NULL else Decision(holder)
 
     def counts(self) -> GateCounts:
         out, error = ffi.new("ct_gate_counts *"), new_error()

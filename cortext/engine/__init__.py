@@ -11,9 +11,9 @@ from cortext.engine.consolidation_types import (
 )
 from cortext.engine.engine import Engine, open_engine
 from cortext.engine.gate import Gate
+from cortext.engine.gate_event import GateEvent
 from cortext.engine.gate_types import (
     Channel,
-    GateEvent,
     GateSegment,
     GateTerms,
     GateVerdict,

@@ -10,7 +10,8 @@ from typing import get_args
 
 from cortext import _native
 from cortext.engine import convert
-from cortext.engine.gate_types import Channel, GateEvent, GateSegment, GateTerms, GateVerdict
+from cortext.engine.gate_event import GateEvent
+from cortext.engine.gate_types import Channel
 from cortext.engine.knobs import Knobs
 from cortext.engine.types import Active, Hit, Message
 from cortext.errors import InputError
@@ -172,8 +173,8 @@ class Gate:
             yield "", event
 
     def _take(self) -> GateEvent | None:
-        row = self._handle.take()
-        return None if row is None else _to_event(row)
+        decision = self._handle.take()
+        return None if decision is None else GateEvent(decision)
 
     def _take_all(self) -> list[GateEvent]:
         events = []
@@ -271,41 +272,3 @@ def _to_context(context: str | Message | Iterable[str | Message]) -> tuple[list[
         else:
             ids.append(item.id)
     return texts, ids
-
-
-def _to_event(row: _native.DecisionRow) -> GateEvent:
-    channel: Channel = "thinking" if row.channel == "thinking" else "text"
-    relevance, novelty, utility, overlap, affect, drift, since, boundary = row.view
-    verdict = row.verdict
-    waited, encode, search, total = row.times_ns
-    return GateEvent(
-        segment=GateSegment(text=row.text, start=row.start, end=row.end, channel=channel),
-        should_interrupt=row.verdict.should_interrupt,
-        at_boundary=row.verdict.at_boundary,
-        memories=tuple(convert.to_hit(staged, explain=False) for staged in row.staged),
-        terms=GateTerms(
-            relevance=relevance,
-            novelty=novelty,
-            utility=utility,
-            overlap=overlap,
-            affect=affect,
-            drift=drift,
-            since=since,
-            boundary=boundary,
-        ),
-        verdict=GateVerdict(
-            bar=verdict.bar,
-            refractory=verdict.refractory,
-            ease=verdict.ease,
-            margin=verdict.margin,
-            worth=verdict.worth,
-            should_interrupt=verdict.should_interrupt,
-            at_boundary=verdict.at_boundary,
-            should_stage=verdict.should_stage,
-        ),
-        error=row.failure,
-        waited_ms=waited / 1e6,
-        encode_ms=encode / 1e6,
-        search_ms=search / 1e6,
-        delay_ms=total / 1e6,
-    )

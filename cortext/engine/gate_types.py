@@ -1,15 +1,14 @@
-"""What a gate says."""
+"""What a gate is told and says."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from cortext import _native
 from cortext.engine.knobs import Knobs
-from cortext.engine.types import Hit
 
-__all__ = ["Channel", "GateEvent", "GateSegment", "GateTerms", "GateVerdict", "decide"]
+__all__ = ["Channel", "GateSegment", "GateTerms", "GateVerdict", "decide"]
 
 Channel = Literal["text", "thinking"]
 
@@ -75,29 +74,6 @@ class GateVerdict:
     should_stage: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateEvent:
-    """What was decided about one segment.
-
-    memories: what it staged, best first, `score` is the relevance of each; empty for most.
-    error: why it could not be decided, or what could not be taken in as known; normally None.
-    waited_ms: from the end of the segment until it was looked at.  encode_ms, search_ms: spent on
-        it.  delay_ms: from its end to the decision, all of that.
-    """
-
-    segment: GateSegment
-    should_interrupt: bool
-    at_boundary: bool
-    memories: tuple[Hit, ...]
-    terms: GateTerms
-    verdict: GateVerdict
-    error: str | None
-    waited_ms: float
-    encode_ms: float
-    search_ms: float
-    delay_ms: float
-
-
 def decide(terms: GateTerms, knobs: Knobs | None = None) -> GateVerdict:
     """The gate's rule: a pure function of its terms and the knobs.
 
@@ -107,15 +83,6 @@ def decide(terms: GateTerms, knobs: Knobs | None = None) -> GateVerdict:
     that speaks against one.
     """
     used = knobs or Knobs()
-    view = (
-        terms.relevance,
-        terms.novelty,
-        terms.utility,
-        terms.overlap,
-        terms.affect,
-        terms.drift,
-        terms.since,
-        terms.boundary,
-    )
+    view = _native.ViewRow(**asdict(terms))
     found = _native.decide(view, (used.focus, used.sensitivity, used.stability))
     return GateVerdict(**found._asdict())

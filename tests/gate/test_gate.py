@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import math
+import pickle
 from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -382,6 +384,33 @@ def test_a_lone_surrogate_is_no_reason_to_stop(filled: cortext.Engine, session: 
         (event,) = gate.flush()
     assert event.segment.text.startswith("one �")
     assert event.error is None
+
+
+def test_an_event_is_a_value_of_its_own(path: Path, model: Model) -> None:
+    with cortext.open(path, model=model) as mem:
+        mem.ingest(STORED["garage"], session="earlier", uid="garage")
+        mem.flush()
+        with mem.gate(session="now", every=True) as gate:
+            (event,) = run(gate, ABOUT)
+            (other,) = run(gate, FILLER[0])
+    del mem, gate
+    assert other.memories == ()
+    assert "passes" in repr(other)
+    copied = pickle.loads(pickle.dumps(event))
+    assert event.memories[0].uid == "garage"
+    assert "interrupts" in repr(event)
+    for name in ("segment", "should_interrupt", "memories", "terms", "verdict", "delay_ms"):
+        assert getattr(copied, name) == getattr(event, name)
+    with pytest.raises(AttributeError):
+        event.should_interrupt = False  # type: ignore[misc]
+
+
+def test_any_thread_may_read_an_event(filled: cortext.Engine, session: str) -> None:
+    with filled.gate(session=session, every=True) as gate:
+        (event,) = run(gate, ABOUT)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: event.memories, range(64)))
+    assert all(memories == found[0] for memories in found)
 
 
 def test_channels_are_streams_of_their_own(filled: cortext.Engine, session: str) -> None:
