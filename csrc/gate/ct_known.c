@@ -195,6 +195,14 @@ int ct_known_has_numbers(const ct_known *known, const char *text, size_t bytes) 
     return 1;
 }
 
+size_t ct_known_count_numbers(const char *text, size_t bytes) {
+    reader from = {(const unsigned char *)text, bytes, 0};
+    size_t count = 0;
+    int has_digit;
+    while (next_word(&from, &has_digit)) count += (size_t)has_digit;
+    return count;
+}
+
 size_t ct_known_count(const char *text, size_t bytes) {
     reader from = {(const unsigned char *)text, bytes, 0};
     size_t count = 0;

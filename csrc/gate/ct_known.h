@@ -27,6 +27,9 @@ double ct_known_overlap(const ct_known *known, const char *text, size_t bytes);
 /* How many words a text has, counted so. */
 size_t ct_known_count(const char *text, size_t bytes);
 
+/* How many of its words have a digit. */
+size_t ct_known_count_numbers(const char *text, size_t bytes);
+
 /* Whether every word of a text that has a digit stands in the known texts: 1 when it has none. */
 int ct_known_has_numbers(const ct_known *known, const char *text, size_t bytes);
 

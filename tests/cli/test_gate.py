@@ -33,7 +33,7 @@ def test_a_timeline(run: Callable, store: Path, stream: Path) -> None:
     rows = [line.split("\t") for line in result.stdout.splitlines()]
     assert [row[5] for row in rows] == [TEXT[:39], ABOUT, "The table has three columns."]
     assert [row[1] for row in rows] == ["", "I", ""]
-    assert rows[1][6].split(",")[0] == "1"
+    assert "1" in rows[1][6].split(",")
     assert TEXT[int(rows[1][0]) :].startswith(ABOUT)
     assert run("messages", store, "--all").stdout == before, "nothing is stored"
 
@@ -45,7 +45,7 @@ def test_it_is_the_same_every_time(run: Callable, store: Path, stream: Path) -> 
     assert plain.stdout == first, "text is cut elsewhere and says the same"
     events = [json.loads(line) for line in first.splitlines()]
     assert [event["should_interrupt"] for event in events] == [False, True, False]
-    assert events[1]["memories"][0]["uid"] == "garage"
+    assert "garage" in [memory["uid"] for memory in events[1]["memories"]]
     assert events[0]["terms"]["since"] is None
     assert events[2]["terms"]["since"] == 0
     margin = events[1]["verdict"]["margin"]

@@ -218,6 +218,60 @@ def test_a_correction_of_what_is_known_comes_through(mem: cortext.Engine) -> Non
     assert event.terms.utility == 1
 
 
+@pytest.mark.parametrize("known", ["nothing", "old", "new", "old as text", "new as text"])
+def test_a_value_that_was_replaced_is_corrected(mem: cortext.Engine, known: str) -> None:
+    old = mem.ingest("The garage code is 8841.", session="then", uid="old")
+    mem.ingest_many([{"text": text, "session": "then"} for text in list(STORED.values())[1:]])
+    new = mem.ingest("New garage code: 5530.", session="then", uid="new")
+    mem.flush()
+    assert mem.consolidate().supersessions == 1
+    context = {
+        "nothing": [],
+        "old": [mem.get(old)],
+        "new": [mem.get(new)],
+        "old as text": [mem.get(old).text],
+        "new as text": [mem.get(old), mem.get(new).text],
+    }[known]
+    with mem.gate(session="now", context=context, every=True) as gate:
+        (event,) = run(gate, "The garage code is 8841.")
+    assert brought([event]) == (set() if known.startswith("new") else {"new"})
+    assert event.should_interrupt == bool(event.memories)
+
+
+def test_where_the_answer_is_known_nothing_else_is_brought_up(
+    filled: cortext.Engine, session: str
+) -> None:
+    for uid, question in {
+        "garage": "What was the code of the garage door?",
+        "sister": "In which city does my sister Lena work as a nurse?",
+        "database": "What is the staging database called, and where does it run?",
+    }.items():
+        with filled.gate(session=session, context=[STORED[uid]], every=True) as gate:
+            assert not brought(run(gate, question))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I reverse a list in Python?",
+        "What is the capital of Australia?",
+        "Which of the two layouts loads faster on a phone?",
+    ],
+)
+def test_a_question_that_nothing_answers_brings_up_nothing(
+    filled: cortext.Engine, session: str, question: str
+) -> None:
+    with filled.gate(session=session, every=True) as gate:
+        assert not brought(run(gate, question))
+
+
+def test_the_most_relevant_comes_first(filled: cortext.Engine, session: str) -> None:
+    with filled.gate(session=session) as gate:
+        for event in run(gate, [ABOUT, "And what do I know of my sister and of the database?"]):
+            scores = [hit.score for hit in event.memories]
+            assert scores == sorted(scores, reverse=True)
+
+
 def test_only_what_passes_the_filter_is_brought_up(filled: cortext.Engine, session: str) -> None:
     with filled.gate(session=session, within="elsewhere", every=True) as gate:
         assert not brought(run(gate, ABOUT))
