@@ -418,7 +418,7 @@ void ct_gate_drop(ct_gate **holder);
 int ct_gate_know_text(ct_gate *gate, const char *text, size_t bytes, int64_t timeout_ms, ct_error *error);
 
 /* Messages that it has before it; those that are not there are passed over. */
-int ct_gate_know_messages(ct_gate *gate, const int64_t *ids, size_t count, ct_error *error);
+int ct_gate_know_messages(ct_gate *gate, const int64_t *ids, size_t count, int64_t timeout_ms, ct_error *error);
 
 /* Streams of one gate that are cut into segments each by itself. */
 typedef enum ct_channel { CT_CHANNEL_TEXT = 0, CT_CHANNEL_THINKING = 1 } ct_channel;

@@ -185,10 +185,13 @@ class GateHandle:
             check(status, error)
         return bool(status == lib.CT_OK)
 
-    def know_messages(self, ids: Sequence[int]) -> None:
-        error = new_error()
-        array = ffi.new("int64_t[]", list(ids))
-        check(lib.ct_gate_know_messages(self._pointer, array, len(array), error), error)
+    def know_messages(self, ids: Sequence[int], timeout_ms: int) -> bool:
+        """Whether there was room for them."""
+        array, error = ffi.new("int64_t[]", list(ids)), new_error()
+        status = lib.ct_gate_know_messages(self._pointer, array, len(array), timeout_ms, error)
+        if status != lib.CT_TIMEOUT:
+            check(status, error)
+        return bool(status == lib.CT_OK)
 
     def take(self) -> Decision | None:
         """The next decision."""

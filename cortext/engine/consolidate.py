@@ -77,6 +77,7 @@ class Consolidating:
         budget = convert.to_duration(budget_ms, "budget_ms", unit="milliseconds")
         if not budget:
             raise InputError("budget_ms is 0; it must be milliseconds above 0, or None")
+        convert.check_progress(progress)
         begun = clock.perf_counter()
         total = self._handle.consolidation()[0]
         report = _native.new_report()

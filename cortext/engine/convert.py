@@ -136,6 +136,12 @@ def to_duration(value: float | None, what: str, *, unit: str) -> float:
         return math.inf
 
 
+def check_progress(progress: object) -> None:
+    """Refuse what cannot be called."""
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress must be a function, not {type(progress).__name__}")
+
+
 def to_budget(value: int | None, what: str) -> int:
     """A budget as the core takes it, 0 for none.  InputError for what is no number from 1 on."""
     if value is None:

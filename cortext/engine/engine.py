@@ -207,6 +207,7 @@ class Engine(Recalling, Gating, Consolidating):
         Returns: False when the time ran out or messages failed to embed (see `stats`).
         """
         deadline = clock.monotonic() + convert.to_duration(timeout, "timeout", unit="seconds")
+        convert.check_progress(progress)
         total = 0
         while True:
             wait = int(max(0, min(_SLICE_MS, (deadline - clock.monotonic()) * 1000)))

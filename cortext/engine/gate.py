@@ -19,6 +19,7 @@ from cortext.errors import InputError
 __all__ = ["Gate", "Gating"]
 
 _SLICE_MS = 100  # a wait comes back to Python this often, so that Ctrl-C works
+_LONGEST = 16 << 20  # bytes of a text; as of a message
 _IDS = 1000  # messages that are looked up at once
 _CHANNELS: tuple[Channel, ...] = get_args(Channel)
 
@@ -88,14 +89,15 @@ class Gate:
         newest 64 texts by the meaning of their first 2,000 bytes, too.  Messages that are gone are
         passed over.  It waits when more than 1,024 texts, or 4 MiB, are still to be taken in.
 
-        Raises: InputError, and nothing is known of it then.
+        Raises: InputError, also for a text of over 16 MiB, and nothing is known of it then.
         """
         texts, ids = _to_context(context)
         for text in texts:
             while not self._handle.know_text(text, _SLICE_MS):
                 pass
-        for at in range(0, len(ids), _IDS):
-            self._handle.know_messages(ids[at : at + _IDS])
+        for at in range(0, len(ids) or 1, _IDS):
+            while not self._handle.know_messages(ids[at : at + _IDS], _SLICE_MS):
+                pass
 
     def feed(self, delta: str | bytes, channel: Channel = "text") -> GateEvent | None:
         """Take in what came of the stream; the oldest event that waits, if any.
@@ -112,7 +114,7 @@ class Gate:
             data = delta
         else:
             raise InputError(f"delta must be str or bytes, not {type(delta).__name__}")
-        number = _native.CHANNELS.get(channel)
+        number = _native.CHANNELS.get(channel) if isinstance(channel, str) else None
         if number is None:
             raise InputError(f"channel is {channel!r}; it must be {' or '.join(_CHANNELS)}")
         return self._take() if self._feed(data, number) else None
@@ -263,6 +265,8 @@ def _to_context(context: str | Message | Iterable[str | Message]) -> tuple[list[
     for number, item in enumerate([context] if isinstance(context, (str, Message)) else context):
         if isinstance(item, str):
             texts.append(_native.encode(item, f"context {number}"))
+            if len(texts[-1]) > _LONGEST:
+                raise InputError(f"context {number} has {len(texts[-1]):,} bytes; most is 16 MiB")
         elif not isinstance(item, Message):
             raise InputError(
                 f"context {number} is {type(item).__name__}; it must be a text or a Message"

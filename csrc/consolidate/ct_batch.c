@@ -23,9 +23,9 @@ int ct_batch_add_pair(ct_id_pair **list, size_t *count, size_t *capacity, ct_id_
     return CT_OK;
 }
 
-int ct_batch_begin(ct_batch *batch, const ct_recall_parts *parts, int64_t from, int64_t through, ct_error *error) {
-    *batch = (ct_batch){.parts = parts, .out = {.from = from, .last = from}};
-    int status = ct_store_told_next(parts->store, from, through, MESSAGES, BYTES, &batch->told, error);
+int ct_batch_begin(ct_batch *batch, const ct_recall_parts *parts, const ct_progress *progress, ct_error *error) {
+    *batch = (ct_batch){.parts = parts, .out = {.from = progress->done, .last = progress->done, .dropped = progress->dropped}};
+    int status = ct_store_told_next(parts->store, progress->done, progress->through, MESSAGES, BYTES, &batch->told, error);
     if (status) return status;
     batch->folded = ct_alloc_zero(batch->told.count * sizeof *batch->folded);
     batch->vector = ct_alloc((size_t)ct_encoder_dimension(parts->encoder) * sizeof *batch->vector);

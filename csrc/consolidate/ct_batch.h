@@ -34,7 +34,7 @@ typedef struct ct_batch {
 } ct_batch;
 
 /* The messages behind `from`.  Free with ct_batch_free, also after a failure. */
-int ct_batch_begin(ct_batch *batch, const ct_recall_parts *parts, int64_t from, int64_t through, ct_error *error);
+int ct_batch_begin(ct_batch *batch, const ct_recall_parts *parts, const ct_progress *progress, ct_error *error);
 void ct_batch_free(ct_batch *batch);
 
 /* The steps, each for the message at this place. */

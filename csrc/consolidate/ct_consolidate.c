@@ -26,7 +26,7 @@ static int take_batch(const ct_recall_parts *parts, const ct_progress *progress,
                       ct_error *error) {
     ct_batch batch;
     int64_t began = ct_clock_ns();
-    int status = ct_batch_begin(&batch, parts, progress->done, progress->through, error);
+    int status = ct_batch_begin(&batch, parts, progress, error);
     report->store_ns += ct_clock_ns() - began;
     if (!status) status = run_step(&batch, ct_batch_find_duplicate, &report->duplicates_ns, error);
     if (!status) status = run_step(&batch, ct_batch_find_replaced, &report->replaced_ns, error);
@@ -48,14 +48,26 @@ static int take_batch(const ct_recall_parts *parts, const ct_progress *progress,
     return status;
 }
 
+/* An episode has changed meanwhile, or is none that could be stored. */
+static int explain(const ct_recall_parts *parts, const ct_episode_row *episode, ct_error *error) {
+    ct_episode_row now;
+    ct_error_clear(error);
+    int status = ct_store_stale_episode(parts->store, &now, error);
+    if (status) return status;
+    if (now.id != episode->id || now.last_id != episode->last_id) return CT_CONFLICT;
+    return ct_fail(error, CT_CORRUPT, "the store is damaged: episode %lld is none", (long long)now.id);
+}
+
 static int take_episode(const ct_recall_parts *parts, ct_consolidation *report, ct_error *error) {
     ct_episode_row episode;
     ct_digest_row rows[CT_DIGEST_SENTENCES];
     size_t count = 0;
     int64_t began = ct_clock_ns();
     int status = ct_store_stale_episode(parts->store, &episode, error);
-    if (!status && episode.id) status = ct_choose_sentences(parts, &episode, rows, &count, error);
-    if (!status && episode.id) status = ct_store_put_digest(parts->store, &episode, rows, count, error);
+    if (!status && !episode.id) status = ct_fail(error, CT_CORRUPT, "the store is damaged: an episode without an id");
+    if (!status) status = ct_choose_sentences(parts, &episode, rows, &count, error);
+    if (!status) status = ct_store_put_digest(parts->store, &episode, rows, count, error);
+    if (status == CT_CONFLICT) status = explain(parts, &episode, error);
     if (!status) report->sentences += (int64_t)count;
     report->digests_ns += ct_clock_ns() - began;
     return status;
@@ -69,15 +81,21 @@ static int merge(const ct_recall_parts *parts, int64_t through, ct_consolidation
     return status;
 }
 
-/* What was left before does not fit together.  It is all derived, and once is enough. */
-static int begin_anew(const ct_recall_parts *parts, ct_consolidation *report, ct_error *error) {
-    report->anew = 1;
-    ct_error_clear(error);
-    return ct_store_drop_consolidated(parts->store, error);
+/* What was left before does not fit together: it is all derived, and once is enough.  Unless somebody else was at it
+ * between two reads. */
+static int begin_anew(const ct_recall_parts *parts, const ct_progress *as_of, ct_consolidation *report, ct_error *error) {
+    ct_progress now;
+    ct_error other = {0};
+    int status = ct_store_progress(parts->store, &now, &other);
+    if (!status && (now.done != as_of->done || now.dropped != as_of->dropped)) return CT_CONFLICT;
+    if (!status && report->anew) return CT_CORRUPT;
+    if (!status) status = ct_store_drop_consolidated(parts->store, as_of, &other);
+    if (!status) report->anew = 1;
+    return status ? ct_fail(error, status, "%s", other.message) : CT_OK;
 }
 
 int ct_consolidate_step(const ct_recall_parts *parts, ct_consolidation *report, int *left, ct_error *error) {
-    ct_progress progress;
+    ct_progress progress = {0};
     ct_error why = {0};
     int done = 0;
     *left = 1;
@@ -88,7 +106,7 @@ int ct_consolidate_step(const ct_recall_parts *parts, ct_consolidation *report, 
     else if (!status && progress.done - progress.merged >= MERGE_MESSAGES)
         status = merge(parts, progress.done, report, &done, &why);
     else *left = 0;
-    if (status == CT_CORRUPT && !report->anew) status = begin_anew(parts, report, &why);
+    if (status == CT_CORRUPT) status = begin_anew(parts, &progress, report, &why);
     /* Somebody else has done it. */
     if (status == CT_CONFLICT) return CT_OK;
     return status ? ct_fail(error, status, "%s", why.message) : CT_OK;

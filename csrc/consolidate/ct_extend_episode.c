@@ -24,6 +24,7 @@
 /* Messages of an episode that ends by its topic; of any. */
 #define LEAST 6
 #define MOST 128
+#define EVER (1ll << 40)
 
 _Static_assert(CT_TRACK_REACH == 2 * (WINDOW + AROUND), "the tail is what a boundary is looked for among");
 
@@ -50,6 +51,10 @@ static int load_track(ct_batch *batch, int64_t session_id, ct_track *out, ct_err
         track.tail[i] = newest[track.count - 1 - i];
         read_vector(batch, &track, i);
     }
+    /* The row says how many there were: what of them is there counts. */
+    if (!track.count) track.open = (ct_episode_row){0};
+    if (track.count < CT_TRACK_REACH || track.open.messages < (int64_t)track.count || track.open.messages > EVER)
+        track.open.messages = (int64_t)track.count;
     track.open.session_id = session_id;
     *out = track;
     return CT_OK;

@@ -74,13 +74,11 @@ void ct_gate_drop(ct_gate **holder) {
     ct_gate_release(gate);
 }
 
-int ct_gate_know_text(ct_gate *gate, const char *text, size_t bytes, int64_t timeout_ms, ct_error *error) {
-    int status = check(gate, error);
-    if (status) return status;
+/* Wait for room, and put the job there. */
+static int know(ct_gate *gate, ct_job *of, int64_t timeout_ms, ct_error *error) {
+    if (!of) return ct_fail_nomem(error);
     ct_gates *gates = gate->gates;
     int64_t deadline = ct_clock_ns() + timeout_ms * 1000000;
-    ct_job *of = ct_gate_make_job(JOB_TEXT, text, bytes);
-    if (!of) return ct_fail_nomem(error);
     pthread_mutex_lock(&gates->mutex);
     while (!ct_gate_has_room(gate) && !gates->stopping && !gate->closed && ct_clock_ns() < deadline)
         ct_clock_wait(&gates->done, &gates->mutex, deadline);
@@ -88,18 +86,19 @@ int ct_gate_know_text(ct_gate *gate, const char *text, size_t bytes, int64_t tim
     pthread_mutex_unlock(&gates->mutex);
     if (has_room) ct_gate_put_job(gate, of);
     else ct_gate_free_job(of);
-    status = check(gate, error);
+    int status = check(gate, error);
     return status || has_room ? status : ct_fail(error, CT_TIMEOUT, "texts still wait to be known");
 }
 
-int ct_gate_know_messages(ct_gate *gate, const int64_t *ids, size_t count, ct_error *error) {
+int ct_gate_know_text(ct_gate *gate, const char *text, size_t bytes, int64_t timeout_ms, ct_error *error) {
     int status = check(gate, error);
-    if (status) return status;
-    ct_job *of = ct_gate_make_job(JOB_MESSAGES, ids, count * sizeof *ids);
-    if (!of) return ct_fail_nomem(error);
-    of->count = count;
-    ct_gate_put_job(gate, of);
-    return CT_OK;
+    return status ? status : know(gate, ct_gate_make_job(JOB_TEXT, text, bytes), timeout_ms, error);
+}
+
+int ct_gate_know_messages(ct_gate *gate, const int64_t *ids, size_t count, int64_t timeout_ms, ct_error *error) {
+    int status = check(gate, error);
+    if (status || !count) return status;
+    return know(gate, ct_gate_make_job(JOB_MESSAGES, ids, count * sizeof *ids), timeout_ms, error);
 }
 
 static int take_segment(void *state, const ct_segment *segment) {

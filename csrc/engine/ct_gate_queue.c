@@ -13,12 +13,12 @@
 
 /* ---- jobs ---------------------------------------------------------------------------------- */
 
-ct_job *ct_gate_make_job(ct_job_kind kind, const void *bytes, size_t count) {
+ct_job *ct_gate_make_job(ct_job_kind kind, const void *bytes, size_t size) {
     ct_job *of = ct_alloc_zero(sizeof *of);
     if (!of) return NULL;
     of->kind = kind;
-    of->count = count;
-    of->bytes = bytes ? ct_copy(bytes, count) : NULL;
+    of->size = size;
+    of->bytes = bytes ? ct_copy(bytes, size) : NULL;
     if (bytes && !of->bytes) {
         ct_free(of);
         return NULL;
@@ -34,9 +34,9 @@ void ct_gate_free_job(ct_job *of) {
 
 /* A job has left the queue. */
 static void count_out(ct_gate *gate, const ct_job *of) {
-    if (of->kind != JOB_TEXT) return;
+    if (of->kind != JOB_TEXT && of->kind != JOB_MESSAGES) return;
     gate->texts--;
-    gate->text_bytes -= of->count;
+    gate->text_bytes -= of->size;
 }
 
 ct_job *ct_gate_pop_job(ct_gate *gate) {
@@ -82,7 +82,8 @@ int ct_gate_has_room(const ct_gate *gate) { return gate->texts < TEXTS_MAX && ga
 void ct_gate_put_job(ct_gate *gate, ct_job *of) {
     ct_gates *gates = gate->gates;
     pthread_mutex_lock(&gates->mutex);
-    if (gates->stopping || gate->closed) {
+    int is_said = of->kind == JOB_RESET && gate->last_job && gate->last_job->kind == JOB_RESET;
+    if (gates->stopping || gate->closed || is_said) {
         pthread_mutex_unlock(&gates->mutex);
         ct_gate_free_job(of);
         return;
@@ -90,9 +91,9 @@ void ct_gate_put_job(ct_gate *gate, ct_job *of) {
     if (of->kind == JOB_SEGMENT) {
         if (gate->counts.waiting == SEGMENTS_MAX) gate->counts.skipped += (int64_t)ct_gate_drop_segments(gate, 1);
         gate->counts.waiting++;
-    } else if (of->kind == JOB_TEXT) {
+    } else if (of->kind != JOB_RESET) {
         gate->texts++;
-        gate->text_bytes += of->count;
+        gate->text_bytes += of->size;
     }
     of->next = NULL;
     if (gate->last_job) gate->last_job->next = of;

@@ -19,8 +19,8 @@ typedef enum ct_job_kind { JOB_SEGMENT, JOB_TEXT, JOB_MESSAGES, JOB_RESET } ct_j
 typedef struct ct_job {
     struct ct_job *next;
     ct_job_kind kind;
-    char *bytes;  /* a text, or ids; NULL: none */
-    size_t count; /* of its bytes, or of the ids */
+    char *bytes; /* a text, or ids; NULL: none */
+    size_t size;
     int64_t start;
     int64_t end;
     int32_t channel;
@@ -70,7 +70,7 @@ struct ct_gate {
     ct_job *first_job;
     ct_job *last_job;
     size_t jobs; /* in the queue or being done */
-    size_t texts; /* that are to be known, in the queue */
+    size_t texts; /* that are to be known, or lists of ids, in the queue */
     size_t text_bytes;
     ct_gate_decision *first;
     ct_gate_decision *last;
@@ -80,7 +80,7 @@ struct ct_gate {
 };
 
 /* A job with a copy of some bytes; NULL when memory is short. */
-ct_job *ct_gate_make_job(ct_job_kind kind, const void *bytes, size_t count);
+ct_job *ct_gate_make_job(ct_job_kind kind, const void *bytes, size_t size);
 void ct_gate_free_job(ct_job *of);
 
 /* Give a job to the thread, which owns it from here on; of a gate or an engine that is closed meanwhile it comes to

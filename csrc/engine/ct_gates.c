@@ -63,7 +63,7 @@ static ct_gate_decision *decide_segment(ct_gates *gates, ct_gate_mind *mind, ct_
     to->text = of->bytes;
     of->bytes = NULL;
     to->public.text = to->text;
-    to->public.text_bytes = of->count;
+    to->public.text_bytes = of->size;
     to->public.start = of->start;
     to->public.end = of->end;
     to->public.channel = of->channel;
@@ -106,11 +106,12 @@ static int do_job(ct_gate *gate, ct_job *of) {
     switch (of->kind) {
     case JOB_SEGMENT: made = decide_segment(gates, mind, of); break;
     case JOB_TEXT:
-        status = ct_gate_mind_know_words(mind, of->bytes, of->count, &error);
-        if (!status && means) ct_gate_mind_know_meaning(mind, gates->engine, of->bytes, of->count, &error);
+        status = ct_gate_mind_know_words(mind, of->bytes, of->size, &error);
+        if (!status && means) ct_gate_mind_know_meaning(mind, gates->engine, of->bytes, of->size, &error);
         break;
     case JOB_MESSAGES:
-        ct_gate_mind_know_messages(mind, gates->engine, (const int64_t *)(const void *)of->bytes, of->count, &error);
+        ct_gate_mind_know_messages(mind, gates->engine, (const int64_t *)(const void *)of->bytes,
+                                   of->size / sizeof(int64_t), &error);
         break;
     case JOB_RESET: ct_gate_mind_reset(mind, &error); break;
     }

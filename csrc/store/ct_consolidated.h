@@ -14,6 +14,7 @@ typedef struct ct_progress {
     int64_t merged;  /* up to this one the words are merged */
     int any_stale;
     int fits; /* 0: it names messages that never were */
+    int64_t dropped; /* so often all was dropped and begun again */
 } ct_progress;
 
 int ct_store_progress(ct_store *store, ct_progress *out, ct_error *error);
@@ -129,6 +130,7 @@ typedef struct ct_digest_row {
 /* What a batch of messages comes to. */
 typedef struct ct_consolidated {
     int64_t from; /* the mark as it was */
+    int64_t dropped;
     int64_t last; /* as it is to be */
     ct_saying_row *sayings;
     ct_id_pair *duplicates;
@@ -140,8 +142,9 @@ typedef struct ct_consolidated {
 /* All or none.  CT_CONFLICT: somebody else has moved the mark.  CT_CORRUPT: it does not go with what is there. */
 int ct_store_put_consolidated(ct_store *store, const ct_consolidated *batch, ct_error *error);
 
-/* Drop all that it left, so that it begins with the first message again. */
-int ct_store_drop_consolidated(ct_store *store, ct_error *error);
+/* Drop all that it left, so that it begins with the first message again.  CT_CONFLICT: somebody else has come further,
+ * or has dropped it. */
+int ct_store_drop_consolidated(ct_store *store, const ct_progress *as_of, ct_error *error);
 
 /* The sentences of an episode in place of those it had.  CT_CONFLICT: it has changed since, or has them. */
 int ct_store_put_digest(ct_store *store, const ct_episode_row *episode, const ct_digest_row *rows, size_t count,

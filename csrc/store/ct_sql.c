@@ -92,7 +92,8 @@ static const char *const statement_text[CT_SQL_STATEMENT_COUNT] = {
                         " (SELECT last FROM progress WHERE step = 'words'), (SELECT max(id) FROM message),"
                         " (SELECT min(message_id) FROM pending WHERE tries < 3),"
                         " EXISTS(SELECT 1 FROM episode WHERE stale),"
-                        " (SELECT max(seq) FROM sqlite_sequence WHERE name = 'message')",
+                        " (SELECT max(seq) FROM sqlite_sequence WHERE name = 'message'),"
+                        " (SELECT last FROM progress WHERE step = 'dropped')",
     [CT_SQL_PROGRESS_GET] = "SELECT last FROM progress WHERE step = ?1",
     [CT_SQL_PROGRESS_PUT] = "INSERT INTO progress(step, last) VALUES(?1, ?2)"
                             " ON CONFLICT(step) DO UPDATE SET last = ?2 WHERE last < ?2",

@@ -7,6 +7,7 @@
 
 #define MESSAGES "messages"
 #define WORDS "words"
+#define DROPPED "dropped"
 
 /* Begin on the connection of consolidation, with write_mutex held until ends. */
 static int begin(ct_store *store, ct_error *error) {
@@ -72,26 +73,35 @@ static int put_all(ct_connection *connection, const ct_consolidated *batch, ct_e
     return status;
 }
 
+/* Whether nobody else has been at it since the marks were read. */
+static int check_marks(ct_connection *connection, int64_t done, int64_t dropped, ct_error *error) {
+    int64_t done_now = 0, dropped_now = 0;
+    int status = read_mark(connection, MESSAGES, &done_now, error);
+    if (!status) status = read_mark(connection, DROPPED, &dropped_now, error);
+    if (!status && (done_now != done || dropped_now != dropped))
+        status = ct_fail(error, CT_CONFLICT, "the store is being consolidated by somebody else");
+    return status;
+}
+
 int ct_store_put_consolidated(ct_store *store, const ct_consolidated *batch, ct_error *error) {
     int status = begin(store, error);
     if (status) return status;
     ct_connection *connection = &store->consolidator;
-    int64_t mark = 0;
-    status = read_mark(connection, MESSAGES, &mark, error);
-    if (!status && mark != batch->from)
-        status = ct_fail(error, CT_CONFLICT, "the store is being consolidated by somebody else");
+    status = check_marks(connection, batch->from, batch->dropped, error);
     if (!status) status = put_all(connection, batch, error);
     if (!status) status = put_mark(connection, MESSAGES, batch->last, error);
     return end(store, status, error);
 }
 
-int ct_store_drop_consolidated(ct_store *store, ct_error *error) {
+int ct_store_drop_consolidated(ct_store *store, const ct_progress *as_of, ct_error *error) {
     int status = begin(store, error);
     if (status) return status;
-    status = ct_sql_run(&store->consolidator,
+    status = check_marks(&store->consolidator, as_of->done, as_of->dropped, error);
+    if (!status) status = ct_sql_run(&store->consolidator,
                         "DELETE FROM progress; DELETE FROM saying; DELETE FROM duplicate; DELETE FROM replaced;"
                         "DELETE FROM digest; DELETE FROM episode;",
                         "dropping what was consolidated", error);
+    if (!status) status = put_mark(&store->consolidator, DROPPED, (as_of->dropped & UINT32_MAX) + 1, error);
     return end(store, status, error);
 }
 

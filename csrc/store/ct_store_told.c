@@ -40,6 +40,7 @@ static int take_progress(void *state, sqlite3_stmt *row, ct_error *error) {
     if (to->through < to->done) to->through = to->done;
     to->any_stale = sqlite3_column_int(row, 4);
     int64_t ever = sqlite3_column_int64(row, 5);
+    to->dropped = sqlite3_column_int64(row, 6);
     to->fits = to->done >= 0 && to->done <= ever && to->merged >= 0 && to->merged <= ever;
     return CT_OK;
 }

@@ -234,8 +234,13 @@ def test_closing_a_gate_wakes_who_waits_for_it(mem: cortext.Engine) -> None:
     for thread in threads:
         thread.join(timeout=60)
     assert told == ["the gate is closed"] * 4
-    with pytest.raises(ClosedError, match="the gate is closed"):
-        gates[0].poll()
+    calls: list[Callable[[], object]] = [
+        *(gates[0].poll, gates[0].reset, gates[0].flush, lambda: gates[0].skipped),
+        *(lambda: gates[0].feed("x"), lambda: gates[0].know([]), lambda: gates[0].know("x")),
+    ]
+    for call in calls:
+        with pytest.raises(ClosedError, match="the gate is closed"):
+            call()
     gates[0].close()
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from hypothesis import strategies as st
 import cortext
 from cortext import InputError, InternalError, NotFoundError, _native
 from cortext.models import Model
-from tests.support.talk import DAY, START, consolidated_tables, talk
+from tests.support.talk import DAY, START, TABLES, consolidated_tables, talk
 
 
 def said(path: Path | str) -> list[Any]:
@@ -254,6 +255,8 @@ def test_episodes_are_read_on_page_by_page(whole: cortext.Engine) -> None:
         lambda mem: mem.consolidate(budget_ms="1"),
         lambda mem: mem.consolidate(budget_ms=float("nan")),
         lambda mem: mem.consolidate(budget_ms=-(10**400)),
+        lambda mem: mem.consolidate(progress=5),
+        lambda mem: mem.flush(progress=5),
         lambda mem: mem.episodes(limit=0),
         lambda mem: mem.episodes(limit=10_001),
         lambda mem: mem.episodes(session=[]),
@@ -322,6 +325,26 @@ def test_failing_allocations(path: Path, model: Model, whole: cortext.Engine) ->
 
 
 # ---- beside others, and killed ---------------------------------------------------------------
+
+
+def test_two_engines_at_once_share_the_work(
+    path: Path, model: Model, whole: cortext.Engine
+) -> None:
+    with cortext.open(path, model=model) as mem:
+        mem.ingest_many(talk(1, 240))
+        mem.flush()
+        for _ in range(8):
+            with closing(sqlite3.connect(path)) as db, db:
+                for table in (*TABLES, "progress"):
+                    db.execute(f"DELETE FROM {table}")
+            with (
+                cortext.open(path, model=model) as other,
+                ThreadPoolExecutor(4) as pool,
+            ):
+                reports = list(pool.map(lambda e: e.consolidate(), (mem, other, mem, other)))
+            assert not any(report.anew for report in reports)
+            assert sum(report.messages for report in reports) == 240
+            assert consolidated_tables(path) == consolidated_tables(whole.path)
 
 
 def test_beside_ingest_recall_and_itself(path: Path, model: Model) -> None:

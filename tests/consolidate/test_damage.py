@@ -12,7 +12,7 @@ import pytest
 import cortext
 from cortext import StoreCorruptError
 from cortext.models import Model
-from tests.support.talk import consolidated_tables, talk
+from tests.support.talk import START, consolidated_tables, talk
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
@@ -58,9 +58,7 @@ def calls(mem: cortext.Engine) -> dict[str, Any]:
         "UPDATE progress SET last = 1000000",
         "UPDATE progress SET last = 'soon'",
         "DELETE FROM progress",
-        "UPDATE episode SET id = id + 100000, last_id = last_id + 100000",
         f"UPDATE episode SET last_id = {MOST}",
-        "UPDATE episode SET last_id = -1",
     ],
     indirect=True,
 )
@@ -86,6 +84,48 @@ def test_what_does_not_fit_together_is_derived_anew(
     with cortext.open(fresh, model=model) as mem:
         assert not mem.consolidate().anew
     assert consolidated_tables(fresh) == consolidated_tables(damaged)
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        "INSERT INTO episode VALUES(0, 1, 5, 3, 0, 0, 1)",
+        "UPDATE episode SET last_id = last_id + 0.5, stale = 1",
+        "UPDATE episode SET last_id = 'abc', stale = 1",
+        """INSERT INTO progress VALUES('dropped', 9223372036854775807);
+        UPDATE progress SET last = 1000000 WHERE step = 'messages'""",
+    ],
+    indirect=True,
+)
+def test_an_episode_that_cannot_be_stored_does_not_stop_it(damaged: Path, model: Model) -> None:
+    with cortext.open(damaged, model=model) as mem:
+        report = mem.consolidate()
+        assert report.anew
+        assert report.complete
+        assert not mem.consolidate().anew
+        assert sum(episode.messages for episode in mem.episodes()) == 60
+
+
+@pytest.mark.parametrize("count", [20, 137, 200])
+@pytest.mark.parametrize("kept", ["id = 1", "id <= 3", "id % 7 = 1", "id > 12", "id < 0"])
+def test_messages_of_an_open_episode_are_gone(
+    path: Path, model: Model, count: int, kept: str
+) -> None:
+    texts = [f"Message {n} about roses, tulips and the hedge." for n in range(count)]
+    with cortext.open(path, model=model) as mem:
+        mem.ingest_many([{"text": t, "time": START + 1000 * n} for n, t in enumerate(texts)])
+        mem.flush()
+        mem.consolidate()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(f"DELETE FROM message WHERE NOT ({kept})")
+    with cortext.open(path, model=model) as mem:
+        for n in range(30):
+            mem.ingest(f"And {n} more about roses.", time=START + 1000 * (count + n))
+            mem.flush()
+            assert not mem.consolidate().anew
+        found = mem.episodes(limit=1000)
+        assert all(episode.last_id <= count + 30 for episode in found)
+        assert all(1 <= episode.messages <= count + 30 for episode in found)
 
 
 @pytest.mark.parametrize("step", ["messages", "words"])
@@ -130,6 +170,7 @@ def test_rows_of_messages_that_are_not_there_are_passed_over(damaged: Path, mode
     "damaged",
     [
         "UPDATE episode SET messages = -5",
+        "UPDATE episode SET last_id = -1",
         f"UPDATE episode SET begins = {MOST - 1}, ends = {MOST}",
         f"UPDATE episode SET begins = {LEAST}",
         "UPDATE episode SET begins = 5, ends = 4",

@@ -492,6 +492,8 @@ def test_channels_are_streams_of_their_own(filled: cortext.Engine, session: str)
         lambda mem: mem.gate(context=[3]),
         lambda mem: mem.gate(context=["\ud800"]),
         lambda mem: mem.gate(context=5),
+        lambda mem: mem.gate(context=["x" * ((16 << 20) + 1)]),
+        lambda mem: mem.gate().feed("x", channel=[]),
         lambda mem: mem.gate(context=[replace(STRANGER, id=1 << 70)]),
         lambda mem: mem.gate(context=[replace(STRANGER, id="7")]),
         lambda mem: mem.gate().feed(3),
