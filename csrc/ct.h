@@ -495,7 +495,8 @@ typedef struct ct_consolidation {
 int ct_engine_consolidate(ct_engine *engine, int64_t budget_ms, ct_consolidation *report, ct_error *error);
 
 typedef struct ct_consolidation_state {
-    int64_t waiting;    /* messages that are not consolidated, by their ids */
+    int64_t waiting;    /* messages that can be consolidated, by their ids */
+    int64_t pending;    /* that cannot yet: they, or some before them, are not embedded */
     int64_t directives; /* in force */
 } ct_consolidation_state;
 

@@ -285,11 +285,11 @@ class EngineHandle:
         error = new_error()
         check(lib.ct_engine_consolidate(self._pointer, budget_ms, report, error), error)
 
-    def consolidation(self) -> tuple[int, int]:
-        """How many messages are not consolidated, and directives in force."""
+    def consolidation(self) -> tuple[int, int, int]:
+        """Messages that can be consolidated, that cannot yet, and directives in force."""
         out, error = ffi.new("ct_consolidation_state *"), new_error()
         check(lib.ct_engine_consolidation(self._pointer, out, error), error)
-        return int(out.waiting), int(out.directives)
+        return int(out.waiting), int(out.pending), int(out.directives)
 
     def episodes(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -17,15 +18,19 @@ from cortext.cli.times import iso, short
 __all__ = ["digest", "episodes", "related"]
 
 SHOWN = 400
+HEADLINE = 120
 
 sessions_option = click.option(
     "--session", "sessions", multiple=True, help="Only this session; may be repeated."
 )
 
 
-def hint(engine: cortext.Engine, store: str) -> None:
-    """Say it when there is more to come."""
-    if engine.state != "none":
+def hint(engine: cortext.Engine, store: str, found: Sized) -> None:
+    """Say it when there is more to come, or why there is nothing."""
+    if engine.state == "none":
+        if not len(found):
+            terminal.note("nothing is there: no message of these is consolidated")
+    else:
         terminal.note(f"not all is consolidated (cortext consolidate {store})")
 
 
@@ -34,26 +39,35 @@ def moment(time: datetime) -> str:
     return short(time) if terminal.is_terminal() else iso(time)
 
 
-def text(value: str) -> str:
+def text(value: str, shown: int = SHOWN) -> str:
     """Return a text for whoever reads it."""
-    return terminal.shorten(value, SHOWN) if terminal.is_terminal() else value
+    return terminal.shorten(value, shown) if terminal.is_terminal() else value
 
 
 @click.command(
     "digest",
     cls=command.Command,
     short_help="Show what was talked about, in its own sentences.",
-    examples=["cortext digest memory.db", "cortext digest memory.db --session s1 --tokens 200"],
+    examples=[
+        "cortext digest memory.db",
+        "cortext digest memory.db --session s1 --budget-tokens 200",
+    ],
 )
 @command.store_argument
 @sessions_option
-@click.option("--tokens", type=click.IntRange(1), default=500, show_default=True, help="Budget.")
+@click.option(
+    "--budget-tokens",
+    type=click.IntRange(1),
+    default=500,
+    show_default=True,
+    help="Most tokens of all sentences.",
+)
 @command.as_json("Print one JSON object.")
-def digest(store: str, sessions: tuple[str, ...], tokens: int, as_json: bool) -> None:
+def digest(store: str, sessions: tuple[str, ...], budget_tokens: int, as_json: bool) -> None:
     """Show the sentences that stand for the episodes of STORE, in the order of their messages."""
     with open_existing(store) as engine:
-        found = engine.digest(list(sessions) or None, budget_tokens=tokens)
-        hint(engine, store)
+        found = engine.digest(list(sessions) or None, budget_tokens=budget_tokens)
+        hint(engine, store, found)
     if as_json:
         fields: dict[str, Any] = {
             "tokens": found.tokens,
@@ -122,7 +136,7 @@ def episodes(
         found = engine.episodes(
             session=list(sessions) or None, since=since, until=until, limit=limit, after=after
         )
-        hint(engine, store)
+        hint(engine, store, found)
     if as_json:
         for episode in found:
             fields = {**asdict(episode), "start": iso(episode.start), "end": iso(episode.end)}
@@ -144,7 +158,7 @@ def episodes(
                 moment(episode.end),
                 episode.session,
                 str(episode.messages),
-                text(episode.headline or ""),
+                text(episode.headline or "", HEADLINE),
             ]
             for episode in found
         ),
@@ -182,7 +196,7 @@ def related(
         found = engine.related(
             id, limit=limit, session=list(sessions) or None, roles=list(roles) or None
         )
-        hint(engine, store)
+        hint(engine, store, found)
     if as_json:
         for other in found:
             fields = {

@@ -66,10 +66,13 @@ class Consolidating:
         shifts (TextTiling; Hearst, Computational Linguistics 23(1), 1997) or after half an hour
         of silence, the sentences that stand for each (maximal marginal relevance to the centroid;
         Carbonell and Goldstein, SIGIR 1998), and the segments of the full-text index are merged.
-        No model runs.  What a call does not come to, the next one does; where it is broken off, by
-        an exception or a crash, nothing is lost or done twice.  Others may ingest and recall.
+        No model runs, and none is waited for: call `flush` before to have all of a backlog.  What a
+        call does not come to, the next one does; where it is broken off, by an exception or a
+        crash, nothing is lost or done twice.  Others may ingest and recall; who consolidates at the
+        same time shares the work.
 
-        budget_ms: stop after about so long, some milliseconds more at most; None: when all is done.
+        budget_ms: stop after about so long, some milliseconds more at most, or 50 beside another
+            call of this engine; None: when all is done that is embedded.
         progress: called about twenty times a second with (done, total) messages.
 
         Raises: InputError, StoreError and its kinds.
@@ -84,7 +87,7 @@ class Consolidating:
         while True:
             left = budget - (clock.perf_counter() - begun) * 1000
             self._handle.consolidate(int(max(0, min(_SLICE_MS, left))), report)
-            waiting, directives = self._handle.consolidation()
+            waiting, pending, directives = self._handle.consolidation()
             if progress is not None and total:
                 progress(max(total - waiting, 0), total)
             if report.complete or left <= _SLICE_MS:
@@ -98,8 +101,8 @@ class Consolidating:
             sentences=row.sentences,
             merges=row.merged,
             directives=directives,
-            remaining=waiting,
-            complete=row.complete,
+            remaining=waiting + pending,
+            complete=row.complete and not pending,
             anew=row.anew,
             elapsed_ms=(clock.perf_counter() - begun) * 1000,
             spent_ms=dict(zip(_PARTS, (ns / 1e6 for ns in row.spent_ns), strict=True)),
@@ -107,20 +110,20 @@ class Consolidating:
 
     @property
     def state(self) -> State:
-        """Whether `consolidate` is worth calling, by how many messages it has not seen.
+        """Whether `consolidate` is worth calling, by how many embedded messages it has not seen.
 
         "recommended" from 64 on, "required" from 10,000 on, where it takes seconds and recalls
         get slower without it.
         """
-        waiting, _ = self._handle.consolidation()
+        waiting, _, _ = self._handle.consolidation()
         if waiting < _RECOMMENDED:
             return "none"
         return "recommended" if waiting < _REQUIRED else "required"
 
     def episodes(
         self,
-        *,
         session: str | Sequence[str] | None = None,
+        *,
         since: datetime | int | None = None,
         until: datetime | int | None = None,
         limit: int = 100,

@@ -27,7 +27,7 @@ class Report:
     merges: steps of merging the full-text index.
     directives: standing ones in force in the whole store; embedding finds them.
     remaining: messages that are left, those that are not embedded yet among them.
-    complete: nothing is left of what is embedded.
+    complete: nothing is left.
     anew: what was there did not fit together, by damage to the file or by other hands, and was
         dropped: the numbers are of all messages.
     elapsed_ms: of the call.  spent_ms: by part, "reading and writing", "duplicates",

@@ -6,7 +6,7 @@ import asyncio
 import math
 import time as clock
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
-from typing import get_args
+from typing import Any, TypeVar, get_args
 
 from cortext import _native
 from cortext.engine import convert
@@ -21,6 +21,7 @@ __all__ = ["Gate", "Gating"]
 _SLICE_MS = 100  # a wait comes back to Python this often, so that Ctrl-C works
 _LONGEST = 16 << 20  # bytes of a text; as of a message
 _IDS = 1000  # messages that are looked up at once
+_Delta = TypeVar("_Delta", str, tuple[Channel, str])
 _CHANNELS: tuple[Channel, ...] = get_args(Channel)
 
 
@@ -157,22 +158,33 @@ class Gate:
         self._handle.close()
 
     async def wrap(
-        self, stream: AsyncIterable[str], channel: Channel = "text"
-    ) -> AsyncIterator[tuple[str, GateEvent | None]]:
+        self, stream: AsyncIterable[_Delta], channel: Channel = "text"
+    ) -> AsyncIterator[tuple[_Delta, GateEvent | None]]:
         """Watch a stream as it goes by: each delta, with an event when one is there.
+
+        A delta is a str of this channel, or a pair (channel, str) where they take turns.
 
             async for delta, event in gate.wrap(response):
                 show(delta)
                 if event and event.should_interrupt:
                     ...
 
-        Behind the last delta come the events that are left, each with an empty delta; they are
-        waited for on another thread.  Breaking off leaves what waits to the next call.
+        Behind the last delta, where both channels end, come the events that are left, each with an
+        empty delta; they are waited for on another thread.  Breaking off leaves what waits to the
+        next call.  Raises: InputError for what is no asynchronous stream of these.
         """
+        if not isinstance(stream, AsyncIterable):
+            raise InputError(f"stream is {type(stream).__name__}; it must be asynchronous")
+        empty: Any = ""
         async for delta in stream:
-            yield delta, self.feed(delta, channel)
+            if isinstance(delta, tuple):
+                of, text = delta if len(delta) == 2 else ("", "")
+                empty = (channel, "")
+                yield delta, self.feed(text, of)
+            else:
+                yield delta, self.feed(delta, channel)
         for event in await asyncio.to_thread(self.flush):
-            yield "", event
+            yield empty, event
 
     def _take(self) -> GateEvent | None:
         decision = self._handle.take()
@@ -218,8 +230,9 @@ class Gating:
         session: the conversation of the stream.
         context: what the model has before it, texts or messages: none of it is brought up.  None
             for the last 32 messages of the session, and those that come while the gate is
-            open; an empty list for nothing.
-        scope: under which messages are staged for `take_staged`; default: the session.
+            open, so that nothing of a short session comes up in itself; an empty list for nothing.
+        scope: under which messages are staged for `take_staged`, which hands out what
+            `GateEvent.memories` has: use one or the other.  Default: the session.
         within, roles: names of sessions and roles; only messages of those are brought up.
         knobs: for this gate; default: those of the engine.
         every: give an event for every segment, not only for those that stage something.

@@ -45,7 +45,12 @@ int ct_engine_consolidation(ct_engine *engine, ct_consolidation_state *out, ct_e
     if (!status) status = ct_store_newest(engine->store, &newest, error);
     if (!status) status = ct_store_count_directives(engine->store, &directives, error);
     if (!status && !progress.fits) progress.done = 0;
-    if (!status) *out = (ct_consolidation_state){newest > progress.done ? newest - progress.done : 0, directives};
+    if (!status)
+        *out = (ct_consolidation_state){
+            .waiting = progress.through > progress.done ? progress.through - progress.done : 0,
+            .pending = newest > progress.through ? newest - progress.through : 0,
+            .directives = directives,
+        };
     ct_engine_leave(engine);
     return status;
 }

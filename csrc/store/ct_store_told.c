@@ -36,12 +36,12 @@ static int take_progress(void *state, sqlite3_stmt *row, ct_error *error) {
     to->done = sqlite3_column_int64(row, 0);
     to->merged = sqlite3_column_int64(row, 1);
     to->through = pending <= last ? pending - 1 : last;
-    /* One that failed before may wait again. */
-    if (to->through < to->done) to->through = to->done;
-    to->any_stale = sqlite3_column_int(row, 4);
     int64_t ever = sqlite3_column_int64(row, 5);
-    to->dropped = sqlite3_column_int64(row, 6);
     to->fits = to->done >= 0 && to->done <= ever && to->merged >= 0 && to->merged <= ever;
+    /* One that failed before may wait again. */
+    if (to->fits && to->through < to->done) to->through = to->done;
+    to->any_stale = sqlite3_column_int(row, 4);
+    to->dropped = sqlite3_column_int64(row, 6);
     return CT_OK;
 }
 

@@ -36,7 +36,10 @@ def test_digest_and_episodes(run: Callable, on_terminal: Callable, copy: Path) -
     assert {s["message"] for s in digest["sentences"]} == {1, 4}
     assert {s["session"] for s in digest["sentences"]} == {"home"}
     assert digest["tokens"] <= 500
-    rows = [line.split("\t") for line in run("digest", copy, "--tokens", "12").stdout.splitlines()]
+    rows = [
+        line.split("\t")
+        for line in run("digest", copy, "--budget-tokens", "12").stdout.splitlines()
+    ]
     assert all(len(row) == 5 for row in rows)
     listed = [json.loads(line) for line in run("episodes", copy, "--json").stdout.splitlines()]
     assert [episode["id"] for episode in listed] == [1, 3, 4, 5, 6]

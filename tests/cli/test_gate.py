@@ -31,9 +31,10 @@ def test_a_timeline(run: Callable, store: Path, stream: Path) -> None:
     result = run("gate", "replay", stream, "--store", store)
     assert (result.returncode, result.stderr) == (0, "")
     rows = [line.split("\t") for line in result.stdout.splitlines()]
-    assert [row[5] for row in rows] == [TEXT[:39], ABOUT, "The table has three columns."]
+    assert [row[6] for row in rows] == [TEXT[:39], ABOUT, "The table has three columns."]
     assert [row[1] for row in rows] == ["", "I", ""]
-    assert "1" in rows[1][6].split(",")
+    assert [row[4] for row in rows] == ["weak", "", "weak"]
+    assert "1" in rows[1][7].split(",")
     assert TEXT[int(rows[1][0]) :].startswith(ABOUT)
     assert run("messages", store, "--all").stdout == before, "nothing is stored"
 
@@ -61,7 +62,7 @@ def test_a_byte_order_mark_is_no_text(
     path.write_text(TEXT if content == "text" else recording(TEXT), encoding="utf-8-sig")
     rows = run("gate", "replay", path, "--store", store).stdout.splitlines()
     assert rows[0].split("\t")[0] == "0"
-    assert [row.split("\t")[5] for row in rows] == [
+    assert [row.split("\t")[6] for row in rows] == [
         TEXT[:39],
         ABOUT,
         "The table has three columns.",
@@ -79,7 +80,7 @@ def test_what_the_first_line_and_options_say(run: Callable, store: Path, tmp_pat
     (event,) = map(json.loads, run(*replay, "--focus", "1").stdout.splitlines())
     assert event["verdict"]["bar"] > low
     known = run("gate", "replay", "-", "--store", store, "--context", context[0], stdin=ABOUT)
-    assert "1" not in known.stdout.rstrip("\n").split("\t")[6].split(",")
+    assert "1" not in known.stdout.rstrip("\n").split("\t")[7].split(",")
 
 
 @pytest.mark.parametrize(

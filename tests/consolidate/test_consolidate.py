@@ -279,6 +279,23 @@ def test_who_is_not_there_has_no_relations(whole: cortext.Engine) -> None:
             whole.related(id)
 
 
+def test_what_is_not_embedded_is_left_and_told(path: Path, model: Model) -> None:
+    with cortext.open(path, model=model) as mem:
+        mem.ingest_many(talk(3, 100))
+        mem.flush()
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("INSERT INTO pending(message_id) SELECT id FROM message WHERE id > 10")
+        assert mem.state == "none", "there is nothing it could do"
+        report = mem.consolidate()
+        assert (report.messages, report.remaining, report.complete) == (10, 90, False)
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("DELETE FROM pending")
+        assert mem.state == "recommended"
+        report = mem.consolidate()
+        assert (report.messages, report.remaining, report.complete) == (90, 0, True)
+        assert mem.state == "none"
+
+
 def test_an_empty_store(mem: cortext.Engine) -> None:
     assert mem.state == "none"
     report = mem.consolidate()

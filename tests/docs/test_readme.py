@@ -35,6 +35,7 @@ def test_commands_run(tmp_path: Path) -> None:
         '{"text": "The garage door code is 8841.", "session": "s1"}\n'
     )
     (tmp_path / "notes.txt").write_text("A note.\n\nAnother note.\n")
+    (tmp_path / "answer.txt").write_text("I need the garage code. One moment.\n")
     script = next(block for block in blocks("sh") if block.startswith("cortext ingest"))
     program = Path(sys.executable).parent / "cortext"
     done = subprocess.run(

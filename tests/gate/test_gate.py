@@ -11,12 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 import cortext
 from cortext import ClosedError, GateEvent, InputError, Knobs
-from cortext.engine import decide
+from cortext.engine import Channel, GateSegment, decide
 from cortext.models import Model
 
 STORED = {
@@ -570,6 +571,39 @@ def test_who_is_far_behind_passes_over_the_oldest(filled: cortext.Engine, sessio
         assert gate.skipped + len(events) + (early is not None) == 600
         assert gate.skipped > 200
         assert "number 599" in events[-1].segment.text
+
+
+def test_wrap_takes_channels_in_turns(filled: cortext.Engine, session: str) -> None:
+    thought = [("thinking", ABOUT[:20]), ("text", FILLER[0]), ("thinking", ABOUT[20:])]
+
+    async def stream() -> AsyncIterator[tuple[Channel, str]]:
+        for channel, part in thought:
+            yield cast(Channel, channel), part
+
+    async def watch() -> list[tuple[tuple[Channel, str], GateEvent | None]]:
+        with filled.gate(session=session) as gate:
+            return [pair async for pair in gate.wrap(stream())]
+
+    pairs = asyncio.run(watch())
+    assert [delta for delta, _ in pairs[:3]] == thought
+    (event,) = [event for _, event in pairs if event is not None]
+    assert event.segment == GateSegment(text=ABOUT, start=0, end=len(ABOUT), channel="thinking")
+
+
+@pytest.mark.parametrize("stream", [["a"], "a", None, [("text",)], [3], [("speech", "a")]])
+def test_wrap_takes_no_other_streams(filled: cortext.Engine, session: str, stream: object) -> None:
+    async def asynchronous() -> AsyncIterator[object]:
+        for delta in cast(list[object], stream):
+            yield delta
+
+    async def watch() -> None:
+        given = asynchronous() if isinstance(stream, list) and stream != ["a"] else stream
+        with filled.gate(session=session) as gate:
+            async for _ in gate.wrap(given):  # type: ignore[type-var]
+                pass
+
+    with pytest.raises(InputError):
+        asyncio.run(watch())
 
 
 def test_wrap(filled: cortext.Engine, session: str) -> None:

@@ -23,6 +23,7 @@ from cortext.cli.stores import open_existing
 __all__ = ["gate"]
 
 SHOWN = 200
+KNOWN = 0.6  # as in the rule
 share = click.FloatRange(0, 1)
 
 
@@ -53,7 +54,12 @@ def gate() -> None:
 @click.option("--focus", type=share, help="Few and certain; default: 0.45.")
 @click.option("--sensitivity", type=share, help="How much affect lowers the bar; default: 0.5.")
 @click.option("--stability", type=share, help="How long it pauses; default: 0.5.")
-@click.option("--plot", "picture", type=click.Path(dir_okay=False, path_type=Path), help="Draw it.")
+@click.option(
+    "--plot",
+    "picture",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw it into this PNG; needs the extra plot.",
+)
 @command.as_json("Print one JSON object a segment.")
 def replay(
     file: str,
@@ -72,8 +78,8 @@ def replay(
     "thinking". The first line may say what it is about instead: "session", "context", a list of
     texts that the model has before it, and "knobs", an object. Any other file is taken as the text
     itself. The same file on the same store gives the same output. Without a terminal: position,
-    mark (I interrupts, s staged at a boundary), relevance, what it takes, channel, segment and the
-    ids of what it stages, separated by tabs.
+    mark (I interrupts, s staged at a boundary), relevance, what it takes, why not (known, weak,
+    pause, not new), channel, segment and the ids of what it stages, separated by tabs.
     """
     if picture is not None:
         plot.check(picture)
@@ -125,6 +131,7 @@ def show(events: Sequence[GateEvent], as_json: bool) -> None:
             Column(""),
             Column("relevance", right=True, whole=True),
             Column("takes", right=True),
+            Column("why"),
             Column("channel"),
             Column("segment", wide=True),
         ]
@@ -151,6 +158,7 @@ def row(event: GateEvent, person: bool) -> list[str | Text]:
         mark,
         f"{event.terms.relevance:.2f}",
         f"{takes:.2f}",
+        why(event),
         segment.channel,
     ]
     if not person:
@@ -162,6 +170,16 @@ def row(event: GateEvent, person: bool) -> list[str | Text]:
     if event.error:
         shown.append(f"\n  {terminal.one_line(event.error)}", style="red")
     return [*cells, shown]
+
+
+def why(event: GateEvent) -> str:
+    """Return in a word or two what speaks against an interruption."""
+    terms, verdict = event.terms, event.verdict
+    if event.error or event.should_interrupt:
+        return ""
+    if verdict.margin < 0:
+        return "pause" if verdict.margin + verdict.refractory >= 0 else "weak"
+    return "known" if terms.overlap >= KNOWN else "not new"
 
 
 def fields(event: GateEvent) -> dict[str, Any]:
