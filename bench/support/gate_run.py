@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -71,6 +71,8 @@ class Run:
                 self._add(self._own(f"own, {split}", of, model, bar(f"own, {split}")))
             if haystacks:
                 self._add(self._think_aloud(haystacks, model, bar("think-aloud")))
+                if len(haystacks) > 1:
+                    self._add(self._foreign(haystacks, model, bar("foreign questions")))
                 self._add(self._chat(haystacks, model, bar("ordinary chat")))
             if self.plan.timed:
                 self._time(haystacks, items, bar("times"))
@@ -109,6 +111,26 @@ class Run:
                     source.recalled[stream.name] = _recall(
                         engine, question.text, fed.limit, time=question.time
                     )
+                    meter(len(source.fed), total)
+        return source
+
+    def _foreign(self, haystacks: Sequence[Haystack], model: Model, meter: Meter) -> Source:
+        """Questions of another conversation, which this one cannot answer."""
+        plan, source = self.plan, Source("foreign questions")
+        pairs = list(zip(haystacks, [*haystacks[1:], haystacks[0]], strict=True))
+        total = sum(len(plan.questions(other)) for _, other in pairs)
+        for haystack, other in pairs:
+            with cortext.open(self._path(haystack), model=model, knobs=plan.knobs) as engine:
+                for question in plan.questions(other):
+                    stream = plan.stream(other, question)
+                    pieces = tuple(
+                        replace(piece, kind="foreign")
+                        for piece in stream.pieces
+                        if piece.kind == "about"
+                    )
+                    asked = Stream(f"foreign {stream.name}", pieces)
+                    before = _context(engine, haystack, plan.context(question))
+                    source.fed.append(feed(engine, asked, before))
                     meter(len(source.fed), total)
         return source
 

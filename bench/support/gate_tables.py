@@ -22,6 +22,7 @@ __all__ = ["Found", "Source"]
 
 KINDS: dict[Kind, str] = {
     "about": "about something",
+    "foreign": "about another store",
     "known": "known already",
     "unrelated": "unrelated",
     "chat": "all",
@@ -110,8 +111,10 @@ class Found:
             if found:
                 name = f"{source.name}: staged against recalled"
                 bars.append(Bar(name, found.ratio, LEAST_STAGED, at_least=True))
-            false = 100 * source.interrupts("unrelated").value
-            bars.append(Bar(f"{source.name}: false per 100 unrelated", false, MOST_FALSE))
+            false = source.interrupts("unrelated")
+            if false.n:
+                name = f"{source.name}: false per 100 unrelated"
+                bars.append(Bar(name, 100 * false.value, MOST_FALSE))
         if self.timed:
             paced = next(iter(self.timed.values()))
             feed = percentile(paced.feed_us, 0.99) if paced.feed_us else math.nan

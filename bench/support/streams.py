@@ -14,7 +14,7 @@ from support.haystacks import Haystack
 __all__ = ["Channel", "Delta", "Kind", "Piece", "Places", "Stream", "chat", "deltas", "joined"]
 
 Channel = Literal["thinking", "text"]
-Kind = Literal["unrelated", "known", "about", "chat"]
+Kind = Literal["unrelated", "known", "about", "foreign", "chat"]
 LONGEST_DELTA = 8  # characters; tokens of English have about four
 
 
@@ -23,7 +23,7 @@ class Piece:
     """A part of a stream, usually a sentence, with the white space behind it.
 
     kind: "unrelated" to all that is stored; "known" from the context already; "about" something
-    that may be stored; "chat", of which nobody said what it is.
+    that may be stored; "foreign", about another store; "chat", of which nobody said what it is.
     gold: uids of the messages it should bring up, where somebody said so.
     """
 
