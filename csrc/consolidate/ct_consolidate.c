@@ -51,10 +51,11 @@ static int take_batch(const ct_recall_parts *parts, const ct_progress *progress,
 /* An episode has changed meanwhile, or is none that could be stored. */
 static int explain(const ct_recall_parts *parts, const ct_episode_row *episode, ct_error *error) {
     ct_episode_row now;
+    int found = 0;
     ct_error_clear(error);
-    int status = ct_store_stale_episode(parts->store, &now, error);
+    int status = ct_store_stale_episode(parts->store, &now, &found, error);
     if (status) return status;
-    if (now.id != episode->id || now.last_id != episode->last_id) return CT_CONFLICT;
+    if (!found || now.id != episode->id || now.last_id != episode->last_id) return CT_CONFLICT;
     return ct_fail(error, CT_CORRUPT, "the store is damaged: episode %lld is none", (long long)now.id);
 }
 
@@ -63,8 +64,9 @@ static int take_episode(const ct_recall_parts *parts, ct_consolidation *report, 
     ct_digest_row rows[CT_DIGEST_SENTENCES];
     size_t count = 0;
     int64_t began = ct_clock_ns();
-    int status = ct_store_stale_episode(parts->store, &episode, error);
-    if (!status && !episode.id) status = ct_fail(error, CT_CORRUPT, "the store is damaged: an episode without an id");
+    int found = 0, status = ct_store_stale_episode(parts->store, &episode, &found, error);
+    if (status || !found) return status;
+    if (episode.id < 1) status = ct_fail(error, CT_CORRUPT, "the store is damaged: an episode without an id");
     if (!status) status = ct_choose_sentences(parts, &episode, rows, &count, error);
     if (!status) status = ct_store_put_digest(parts->store, &episode, rows, count, error);
     if (status == CT_CONFLICT) status = explain(parts, &episode, error);

@@ -99,8 +99,8 @@ int ct_store_last_episode(ct_store *store, int64_t session_id, ct_episode_row *o
 int ct_store_episode_of(ct_store *store, int64_t session_id, int64_t message_id, ct_episode_row *out,
                         ct_error *error);
 
-/* The first one whose sentences are to be chosen. */
-int ct_store_stale_episode(ct_store *store, ct_episode_row *out, ct_error *error);
+/* The first one whose sentences are to be chosen.  *found: 0 when there is none. */
+int ct_store_stale_episode(ct_store *store, ct_episode_row *out, int *found, ct_error *error);
 
 /* A message of an episode. */
 typedef struct ct_member {

@@ -217,9 +217,11 @@ int ct_store_episode_of(ct_store *store, int64_t session_id, int64_t message_id,
     return status;
 }
 
-int ct_store_stale_episode(ct_store *store, ct_episode_row *out, ct_error *error) {
-    *out = (ct_episode_row){0};
-    return read_rows(store, CT_SQL_EPISODE_NEXT, NULL, 0, take_episode, out, error);
+int ct_store_stale_episode(ct_store *store, ct_episode_row *out, int *found, ct_error *error) {
+    *out = (ct_episode_row){.id = INT64_MIN};
+    int status = read_rows(store, CT_SQL_EPISODE_NEXT, NULL, 0, take_episode, out, error);
+    *found = out->id != INT64_MIN;
+    return status;
 }
 
 typedef struct member_reading {
