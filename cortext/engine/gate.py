@@ -177,12 +177,13 @@ class Gate:
             raise InputError(f"stream is {type(stream).__name__}; it must be asynchronous")
         empty: Any = ""
         async for delta in stream:
-            if isinstance(delta, tuple):
-                of, text = delta if len(delta) == 2 else ("", "")
-                empty = (channel, "")
-                yield delta, self.feed(text, of)
-            else:
+            if not isinstance(delta, tuple):
                 yield delta, self.feed(delta, channel)
+                continue
+            if len(delta) != 2:
+                raise InputError(f"delta is {delta!r}; it must be a str or a pair (channel, str)")
+            empty = (channel, "")
+            yield delta, self.feed(delta[1], delta[0])
         for event in await asyncio.to_thread(self.flush):
             yield empty, event
 

@@ -225,13 +225,14 @@ static double least_odds(const look *at) {
 
 static int is_wanted(const look *at, const finding *of, double least) { return odds(of) >= least && is_worth(at, of); }
 
-/* What speaks for an interruption: the most relevant of what is wanted; if nothing is, the most relevant. */
+/* What speaks for an interruption: the most relevant of what is wanted; if nothing is, the most relevant, but for what
+ * another stands for. */
 static size_t choose(const look *at) {
     size_t count = at->result->count, chosen = count;
     double least = least_odds(at);
     for (int any = 0; chosen == count && any < 2; any++)
         for (size_t i = 0; i < count; i++)
-            if ((any || is_wanted(at, &at->found[i], least)) &&
+            if ((any ? !at->found[i].is_replaced : is_wanted(at, &at->found[i], least)) &&
                 (chosen == count || at->found[i].relevance > at->found[chosen].relevance))
                 chosen = i;
     return chosen;

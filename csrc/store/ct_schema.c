@@ -14,7 +14,7 @@
  *             that took its place.  Ordered so that those in force are read newest first in one run
  *
  * What consolidation derives, and could derive again:
- *   progress  up to which message each of its steps has come
+ *   progress  up to which message each of its steps has come; and how often all of this was dropped
  *   saying    what was said, by a hash of its words: the first message that says it, and the role that
  *             does, 0 while only tools do
  *   duplicate messages that say again what a first one said

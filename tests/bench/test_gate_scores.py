@@ -193,7 +193,6 @@ def test_tables_and_document(part, decide, fed) -> None:
 
 
 def test_the_picture(part, scores: ModuleType, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     about = part("environment").describe()
     points = [scores.Point(shift / 20, 0.9 - shift / 20, 10 - shift) for shift in range(6)]
     path = part("gate_plot").draw(tmp_path, {"think-aloud": points}, 3.0, about)

@@ -69,6 +69,14 @@ def test_a_byte_order_mark_is_no_text(
     ]
 
 
+def test_it_says_why_not(run: Callable, store: Path, tmp_path: Path) -> None:
+    path = tmp_path / "known.jsonl"
+    known = run("messages", store, "--all", "--json").stdout.splitlines()
+    path.write_text(recording(ABOUT, context=[json.loads(line)["text"] for line in known]))
+    row = run("gate", "replay", path, "--store", store).stdout.splitlines()[0].split("\t")
+    assert (row[1], row[4]) == ("", "known")
+
+
 def test_what_the_first_line_and_options_say(run: Callable, store: Path, tmp_path: Path) -> None:
     path = tmp_path / "known.jsonl"
     context = ["The garage door code is 8841."]

@@ -239,6 +239,21 @@ def test_a_value_that_was_replaced_is_corrected(mem: cortext.Engine, known: str)
     assert event.should_interrupt == bool(event.memories)
 
 
+@pytest.mark.parametrize("text", ["What is the garage code?", "Is the garage code 8841?"])
+def test_what_was_replaced_by_what_is_known_interrupts_nobody(
+    mem: cortext.Engine, text: str
+) -> None:
+    mem.ingest("The garage code is 8841.", session="then")
+    mem.ingest_many([{"text": text, "session": "then"} for text in list(STORED.values())[1:]])
+    new = mem.ingest("New garage code: 5530.", session="then")
+    mem.flush()
+    assert mem.consolidate().supersessions == 1
+    with mem.gate(session="now", context=[mem.get(new)], every=True) as gate:
+        (event,) = run(gate, text)
+    assert event.memories == ()
+    assert not event.should_interrupt
+
+
 def test_where_the_answer_is_known_nothing_else_is_brought_up(
     filled: cortext.Engine, session: str
 ) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from math import isinf
+from dataclasses import asdict, replace
+from math import inf, isinf
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,11 @@ from cortext.cli.gate.recording import Recording, read
 from cortext.cli.ingest import embed
 from cortext.cli.output import Column, message_fields, print_table
 from cortext.cli.stores import open_existing
+from cortext.engine import decide as decide_by_rule
 
 __all__ = ["gate"]
 
 SHOWN = 200
-KNOWN = 0.6  # as in the rule
 share = click.FloatRange(0, 1)
 
 
@@ -179,7 +179,8 @@ def why(event: GateEvent) -> str:
         return ""
     if verdict.margin < 0:
         return "pause" if verdict.margin + verdict.refractory >= 0 else "weak"
-    return "known" if terms.overlap >= KNOWN else "not new"
+    new = replace(terms, relevance=1.0, novelty=1.0, since=inf)
+    return "not new" if decide_by_rule(new).should_interrupt else "known"
 
 
 def fields(event: GateEvent) -> dict[str, Any]:
